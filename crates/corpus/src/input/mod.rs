@@ -1,0 +1,30 @@
+//! From a file, standard input or an object store to a window of uncompressed bytes.
+//!
+//! - [`replay`]: compressed bytes that can be read again, so that damage can be stepped over
+//! - [`members`]: gzip, zstd and bzip2, member by member
+//! - [`stream`]: the window that every format reads from
+
+pub(crate) mod members;
+pub(crate) mod replay;
+pub(crate) mod stream;
+
+pub(crate) use members::Compression;
+pub(crate) use replay::Replay;
+pub(crate) use stream::{Found, Stream};
+
+/// What one attempt to read gave.
+#[derive(Debug)]
+pub(crate) enum Chunk {
+    /// So many bytes.
+    Bytes(usize),
+    /// Nothing more will come.
+    End,
+    /// The data are damaged here, for this reason; what comes next stands behind the damage.
+    Fault(String),
+}
+
+/// Uncompressed bytes, with damage in the compressed data made visible.
+pub(crate) trait Source: Send {
+    /// Reads into `out`, which is not empty.
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<Chunk>;
+}

@@ -1,0 +1,51 @@
+//! Corpora: from files on disk to one stream of documents, and back.
+//!
+//! A [`Corpus`] is a list of [`Shard`]s in a fixed order. Each shard opens as a [`Reader`] that yields
+//! [`Item`]s one at a time, borrowed from a window that never grows beyond the longest allowed record. The
+//! format of a shard is seen from its content. What cannot be read is handed out too, as a rejection with
+//! its place and reason; nothing is dropped in silence.
+//!
+//! ```
+//! use lookalike_corpus::{Corpus, Item, ReadOptions};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("pages.jsonl");
+//! std::fs::write(&file, "{\"id\":\"a\",\"text\":\"one rose\"}\n{\"id\":\"b\"}\n")?;
+//!
+//! let corpus = Corpus::open(&[file.display().to_string()], ReadOptions::default())?;
+//! let mut reader = corpus.shards()[0].open(corpus.options())?;
+//! let (mut accepted, mut rejected) = (0, 0);
+//! while let Some(item) = reader.next()? {
+//!     match item {
+//!         Item::Document(_) => accepted += 1,
+//!         Item::Rejected(_) => rejected += 1,
+//!         Item::Skipped(_) => {}
+//!     }
+//! }
+//! assert_eq!((accepted, rejected), (1, 1));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - [`corpus`]: inputs named on a command line become shards in a fixed order
+//! - [`reader`]: a shard becomes items
+//! - [`options`]: field names and limits
+//! - [`error`]: what stops the work, in one sentence each
+//! - `input`: compression, damage, and the window that all formats read from
+//! - `formats`: one file per format, siblings of one shape
+//! - `sniff`: which format a shard is in
+
+pub mod corpus;
+pub mod error;
+mod formats;
+mod input;
+pub mod options;
+pub mod reader;
+mod record;
+mod sniff;
+
+pub use corpus::{Corpus, Origin, Shard};
+pub use error::CorpusError;
+pub use input::members::Compression;
+pub use options::{Fields, Namespaces, ReadOptions};
+pub use reader::{Item, Reader};
+pub use sniff::Format;

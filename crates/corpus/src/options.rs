@@ -1,0 +1,58 @@
+//! How a corpus is to be read: what changes which documents come out.
+
+use crate::Format;
+
+/// Names of the fields or columns that make a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fields {
+    /// The document's name.
+    pub id: String,
+    /// Its text, taken as it is.
+    pub text: String,
+    /// Its HTML, used when there is no text.
+    pub html: String,
+    /// Its address.
+    pub url: String,
+}
+
+impl Default for Fields {
+    fn default() -> Self {
+        Fields { id: "id".into(), text: "text".into(), html: "html".into(), url: "url".into() }
+    }
+}
+
+/// Which pages of a wiki are documents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Namespaces {
+    /// Pages of these namespaces; 0 holds the articles.
+    Only(Vec<i32>),
+    /// Every page.
+    All,
+}
+
+/// Everything a reader needs to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Names of fields and columns.
+    pub fields: Fields,
+    /// Longer records are rejected. The window of a reader never grows much beyond this.
+    pub max_document_bytes: usize,
+    /// MediaWiki: every revision of a page is a document, not only the last one.
+    pub revisions: bool,
+    /// MediaWiki: which pages are documents.
+    pub namespaces: Namespaces,
+    /// The format of every shard, instead of what its content shows.
+    pub format: Option<Format>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            fields: Fields::default(),
+            max_document_bytes: 32 << 20,
+            revisions: false,
+            namespaces: Namespaces::Only(vec![0]),
+            format: None,
+        }
+    }
+}

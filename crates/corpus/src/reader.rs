@@ -1,0 +1,66 @@
+//! A shard becomes items.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lookalike_model::{Document, Rejection, Skip};
+
+use crate::{Compression, CorpusError, Format};
+
+/// One thing that a reader found.
+#[derive(Debug)]
+pub enum Item<'a> {
+    /// A document.
+    Document(Document<'a>),
+    /// A record that should have been a document but could not be read.
+    Rejected(Rejection),
+    /// A record that is no document.
+    Skipped(Skip<'a>),
+}
+
+/// What every format implements: the items of one shard, in order, each borrowed from the reader until the
+/// next one is asked for.
+pub(crate) trait Records: Send {
+    /// The next item, or `None` at the end of the shard.
+    fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError>;
+}
+
+/// Reads the items of one shard.
+pub struct Reader {
+    records: Box<dyn Records>,
+    format: Format,
+    compression: Compression,
+    consumed: Arc<AtomicU64>,
+}
+
+impl Reader {
+    pub(crate) fn new(
+        records: Box<dyn Records>,
+        format: Format,
+        compression: Compression,
+        consumed: Arc<AtomicU64>,
+    ) -> Self {
+        Reader { records, format, compression, consumed }
+    }
+
+    /// The next item, or `None` at the end of the shard.
+    #[expect(clippy::should_implement_trait, reason = "items borrow from the reader, which `Iterator` cannot say")]
+    pub fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {
+        self.records.next()
+    }
+
+    /// The format that the shard's content showed.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// How the shard is compressed.
+    pub fn compression(&self) -> Compression {
+        self.compression
+    }
+
+    /// How many bytes of the file have been read so far, before decompression.
+    pub fn consumed(&self) -> u64 {
+        self.consumed.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,34 @@
+//! The words that every room of lookalike shares, and nothing else.
+//!
+//! A corpus hands out [`Document`]s, each with a [`Place`] it came from; what cannot be read becomes a
+//! [`Rejection`] with a [`Reason`], and what is no document a [`Skip`]. Everything derived from documents
+//! carries the [`Recipe`] that made it. This crate opens no files, starts no threads, reads no clock.
+//!
+//! ```
+//! use lookalike_model::{Content, Document, Media, Place};
+//!
+//! let page = Document {
+//!     id: "page-1",
+//!     url: Some("https://example.org/"),
+//!     media: Media::Html,
+//!     content: Content::Unicode("<p>Hello</p>"),
+//!     place: Place { record: 0, position: 0 },
+//!     raw: None,
+//! };
+//! assert_eq!(page.content.len(), 12);
+//! ```
+//!
+//! - [`document`]: documents, where they came from and what their bytes are
+//! - [`rejection`]: records that could not be read, records that are no documents
+//! - [`recipe`]: what made a thing, so that unlike things refuse to be compared
+//! - [`span`]: byte ranges that lead back from a derived text to the one it was made from
+
+pub mod document;
+pub mod recipe;
+pub mod rejection;
+pub mod span;
+
+pub use document::{Content, DocId, Document, Media, Place};
+pub use recipe::{Recipe, RecipeMismatch};
+pub use rejection::{Reason, ReasonKind, Rejection, Skip, Unit};
+pub use span::{Span, SpanMap};
