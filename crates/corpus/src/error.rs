@@ -20,7 +20,9 @@ pub enum CorpusError {
         input: String,
     },
     /// The content is of no known format.
-    #[error("{name} is in no format that can be read ({seen}); name its format with --input-format, or leave it out")]
+    #[error(
+        "{name} is in no format that can be read ({seen}); name its format with --input-format, or leave it out"
+    )]
     UnknownFormat {
         /// The file.
         name: String,
@@ -28,7 +30,9 @@ pub enum CorpusError {
         seen: String,
     },
     /// A table lacks the columns that make a document.
-    #[error("{name} has no column {wanted}; its columns are {found}; name the right ones with --text-field, --html-field or --id-field")]
+    #[error(
+        "{name} has no column {wanted}; its columns are {found}; name the right ones with --text-field, --html-field or --id-field"
+    )]
     NoColumn {
         /// The file.
         name: String,

@@ -44,7 +44,10 @@ impl Reader {
     }
 
     /// The next item, or `None` at the end of the shard.
-    #[expect(clippy::should_implement_trait, reason = "items borrow from the reader, which `Iterator` cannot say")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "items borrow from the reader, which `Iterator` cannot say"
+    )]
     pub fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {
         self.records.next()
     }

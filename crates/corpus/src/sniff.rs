@@ -68,7 +68,10 @@ impl FromStr for Format {
     fn from_str(name: &str) -> Result<Self, String> {
         let found = NAMES.iter().find(|(_, known)| *known == name).map(|(format, _)| *format);
         found.ok_or_else(|| {
-            format!("no format is called {name:?}; the formats are {}", Self::names().collect::<Vec<_>>().join(", "))
+            format!(
+                "no format is called {name:?}; the formats are {}",
+                Self::names().collect::<Vec<_>>().join(", ")
+            )
         })
     }
 }

@@ -90,9 +90,7 @@ impl Decoder {
         Ok(match compression {
             Compression::None => unreachable!("plain bytes have no members"),
             Compression::Gzip => Decoder::Gzip(flate2::bufread::GzDecoder::new(raw)),
-            Compression::Zstd => {
-                Decoder::Zstd(zstd::stream::read::Decoder::with_buffer(raw)?.single_frame())
-            }
+            Compression::Zstd => Decoder::Zstd(zstd::stream::read::Decoder::with_buffer(raw)?.single_frame()),
             Compression::Bzip2 => Decoder::Bzip2(bzip2::bufread::BzDecoder::new(raw)),
         })
     }

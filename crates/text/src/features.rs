@@ -1,0 +1,390 @@
+//! From text to features: words, their hashes, sentences.
+
+use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed, options::WordBreakInvariantOptions};
+use lookalike_model::{Span, SpanMap};
+
+use crate::class::Class;
+use crate::hash;
+use crate::normal::Normaliser;
+use crate::profile::{Profile, Segmentation};
+use crate::runs::{self, Alphabet, Unspaced};
+use crate::sentences;
+use crate::stop;
+
+/// Turns texts into [`Features`] by one profile. Holds the buffers that one text after the other goes through.
+///
+/// ```
+/// use lookalike_text::{Analyser, Features, Profile};
+///
+/// let mut analyser = Analyser::new(&Profile::web());
+/// let mut features = Features::default();
+/// analyser.read("A rose is\na Rose.", &mut features);
+/// assert_eq!(features.words().collect::<Vec<_>>(), ["a", "rose", "is", "a", "rose"]);
+/// assert_eq!(features.hashes()[0], features.hashes()[3]);
+/// assert_eq!(features.grams(2).count(), 4);
+/// ```
+pub struct Analyser {
+    profile: Profile,
+    normaliser: Normaliser,
+    segmenter: Option<WordSegmenterBorrowed<'static>>,
+    /// Hashes of the words to drop, sorted.
+    stop: Vec<u64>,
+}
+
+impl Analyser {
+    /// An analyser for `profile`.
+    pub fn new(profile: &Profile) -> Self {
+        let segmenter = match profile.segmentation {
+            Segmentation::Bigrams | Segmentation::Runs => None,
+            Segmentation::Uax29 => {
+                Some(WordSegmenter::new_for_non_complex_scripts(WordBreakInvariantOptions::default()))
+            }
+            Segmentation::Dictionary => {
+                Some(WordSegmenter::new_dictionary(WordBreakInvariantOptions::default()))
+            }
+        };
+        let mut stop: Vec<u64> = profile
+            .stop
+            .iter()
+            .filter_map(|language| stop::function_words(language))
+            .flatten()
+            .map(|word| hash::word(word.as_bytes()))
+            .collect();
+        stop.sort_unstable();
+        Analyser { profile: profile.clone(), normaliser: Normaliser::new(profile.form), segmenter, stop }
+    }
+
+    /// The profile that words are made by.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// Replaces `features` with those of `text`.
+    pub fn read(&mut self, text: &str, features: &mut Features) {
+        let Features { normal, spans, words, hashes, .. } = features;
+        self.normaliser.run(text, normal, spans);
+        words.clear();
+        hashes.clear();
+        features.sentences.clear();
+        let normal = &*features.normal;
+        let (words, hashes) = (&mut features.words, &mut features.hashes);
+        if self.profile.keeps_all() {
+            self.cut(normal, |start, end| {
+                words.push(Span { start: start as u32, end: end as u32 });
+                hashes.push(hash::word(&normal.as_bytes()[start..end]));
+            });
+        } else {
+            self.cut(normal, |start, end| {
+                let hash = hash::word(&normal.as_bytes()[start..end]);
+                if self.keeps(&normal[start..end], hash) {
+                    words.push(Span { start: start as u32, end: end as u32 });
+                    hashes.push(hash);
+                }
+            });
+        }
+        if !has_distinct(hashes, self.profile.min_distinct) {
+            words.clear();
+            hashes.clear();
+        }
+    }
+
+    /// Finds the sentences of the text that `features` were read from last.
+    pub fn read_sentences(&self, features: &mut Features) {
+        let Features { normal, words, sentences, .. } = features;
+        sentences.clear();
+        let mut first = 0;
+        sentences::ends(normal, self.profile.ideographic_stops, |end| {
+            let count = words[first..].partition_point(|word| (word.start as usize) < end);
+            if count > 0 {
+                sentences.push(Span::new(first, first + count));
+            }
+            first += count;
+        });
+    }
+
+    /// Cuts `normal` into words.
+    fn cut(&self, normal: &str, word: impl FnMut(usize, usize)) {
+        let alphabet = self.profile.alphabet;
+        match (self.profile.segmentation, self.segmenter) {
+            (_, Some(segmenter)) => segments(segmenter, normal, alphabet, word),
+            (Segmentation::Bigrams, _) => runs::runs(normal, alphabet, Unspaced::Bigrams, word),
+            _ => runs::runs(normal, alphabet, Unspaced::Runs, word),
+        }
+    }
+
+    /// True unless the profile drops this word.
+    fn keeps(&self, word: &str, hash: u64) -> bool {
+        let Profile { min_letters, max_digits, .. } = self.profile;
+        let long_enough = word.len() >= min_letters && word.chars().take(min_letters).count() == min_letters;
+        long_enough
+            && (max_digits == usize::MAX || word.chars().filter(|c| c.is_numeric()).count() <= max_digits)
+            && self.stop.binary_search(&hash).is_err()
+    }
+}
+
+/// The stretches between word boundaries that hold a word character.
+fn segments(
+    segmenter: WordSegmenterBorrowed<'static>,
+    text: &str,
+    alphabet: Alphabet,
+    mut word: impl FnMut(usize, usize),
+) {
+    let belongs = |c: char| match alphabet {
+        Alphabet::LettersMarksNumbers => Class::of(c).is_word(),
+        Alphabet::Alphanumeric => Class::of(c).is_alphanumeric(),
+    };
+    let mut start = 0;
+    for end in segmenter.segment_str(text) {
+        if text[start..end].chars().any(belongs) {
+            word(start, end);
+        }
+        start = end;
+    }
+}
+
+/// True when at least `wanted` distinct values are there; looks no further than it must.
+fn has_distinct(hashes: &[u64], wanted: usize) -> bool {
+    let mut seen = Vec::with_capacity(wanted);
+    for &hash in hashes {
+        if seen.len() >= wanted {
+            break;
+        }
+        if !seen.contains(&hash) {
+            seen.push(hash);
+        }
+    }
+    seen.len() >= wanted
+}
+
+/// What a text has become: its words in order with their hashes, and on request its sentences.
+///
+/// Used again for one text after the other, it allocates only for the longest.
+#[derive(Debug, Default)]
+pub struct Features {
+    normal: String,
+    /// From `normal` back to the text.
+    spans: SpanMap,
+    /// Words as spans of `normal`.
+    words: Vec<Span>,
+    hashes: Vec<u64>,
+    /// Sentences as ranges of word numbers.
+    sentences: Vec<Span>,
+}
+
+impl Features {
+    /// Number of words.
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// True for a text without words. Such a document is kept, never collapsed and never paired.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The text in normal form and lower case.
+    pub fn normal(&self) -> &str {
+        &self.normal
+    }
+
+    /// The words, in normal form and lower case.
+    pub fn words(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.words.iter().map(|span| span.of(&self.normal))
+    }
+
+    /// Where word `index` stands in the text that the features were read from.
+    pub fn span(&self, index: usize) -> Span {
+        self.spans.back(self.words[index])
+    }
+
+    /// The hashes of the words, in their order.
+    pub fn hashes(&self) -> &[u64] {
+        &self.hashes
+    }
+
+    /// The hashes of all windows of `n` words, in order; see [`hash::Grams`].
+    pub fn grams(&self, n: usize) -> hash::Grams<'_> {
+        hash::Grams::new(&self.hashes, n)
+    }
+
+    /// Replaces `out` with the set of window hashes, sorted.
+    pub fn shingles(&self, n: usize, out: &mut Vec<u64>) {
+        out.clear();
+        out.extend(self.grams(n));
+        out.sort_unstable();
+        out.dedup();
+    }
+
+    /// Replaces `out` with every distinct word hash and how often it occurs, sorted by hash.
+    pub fn counts(&self, out: &mut Vec<(u64, u32)>) {
+        out.clear();
+        out.extend(self.hashes.iter().map(|&hash| (hash, 1)));
+        out.sort_unstable();
+        out.dedup_by(|later, first| {
+            let same = later.0 == first.0;
+            first.1 += if same { later.1 } else { 0 };
+            same
+        });
+    }
+
+    /// 128 bits that tell word sequences apart: equal digests, equal words in equal order.
+    pub fn digest(&self) -> u128 {
+        let mut state = xxhash_rust::xxh3::Xxh3Default::new();
+        let mut block = [0; 512];
+        for words in self.hashes.chunks(64) {
+            for (bytes, word) in block.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+                *bytes = word.to_le_bytes();
+            }
+            state.update(&block[..words.len() * 8]);
+        }
+        state.digest128()
+    }
+
+    /// Number of sentences with at least one word; none before [`Analyser::read_sentences`].
+    pub fn sentence_count(&self) -> usize {
+        self.sentences.len()
+    }
+
+    /// The word numbers of sentence `index`.
+    pub fn sentence(&self, index: usize) -> std::ops::Range<usize> {
+        let span = self.sentences[index];
+        span.start as usize..span.end as usize
+    }
+
+    /// Appends the canonical text of sentence `index` to `out`: its words with one blank between.
+    pub fn sentence_text(&self, index: usize, out: &mut String) {
+        for (place, word) in self.words[self.sentence(index)].iter().enumerate() {
+            if place > 0 {
+                out.push(' ');
+            }
+            out.push_str(word.of(&self.normal));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(profile: &str, text: &str) -> Features {
+        let mut features = Features::default();
+        let mut analyser = Analyser::new(&profile.parse().unwrap());
+        analyser.read(text, &mut features);
+        analyser.read_sentences(&mut features);
+        features
+    }
+
+    fn words(profile: &str, text: &str) -> Vec<String> {
+        read(profile, text).words().map(str::to_owned).collect()
+    }
+
+    fn sentences(profile: &str, text: &str) -> Vec<String> {
+        let features = read(profile, text);
+        let text = |index| {
+            let mut text = String::new();
+            features.sentence_text(index, &mut text);
+            text
+        };
+        (0..features.sentence_count()).map(text).collect()
+    }
+
+    #[test]
+    fn web_takes_compatibility_forms_apart() {
+        assert_eq!(words("web", "Ｆｕｌｌ ﬁne x² It’s"), ["full", "fine", "x2", "it", "s"]);
+    }
+
+    #[test]
+    fn thesis_keeps_compatibility_forms_and_long_runs() {
+        assert_eq!(words("thesis", "Ｆｕｌｌ 日本語です a_b"), ["ｆｕｌｌ", "日本語です", "a", "b"]);
+    }
+
+    #[test]
+    fn kolcz_drops_short_words_and_words_with_digits() {
+        let text = "The quick browns foxes jumped over R2D2 A1bc 12345 lazy";
+        assert_eq!(words("kolcz", text), ["quick", "browns", "foxes", "jumped", "over", "a1bc", "lazy"]);
+    }
+
+    #[test]
+    fn kolcz_ignores_documents_with_under_five_distinct_words() {
+        assert_eq!(words("kolcz", "four four words words here here"), [] as [&str; 0]);
+        assert_eq!(words("kolcz", "five words here make enough").len(), 5);
+    }
+
+    #[test]
+    fn yandex_drops_function_words_and_short_ones() {
+        assert_eq!(
+            words("yandex", "Кошка сидела перед окном и the cat would sit"),
+            ["кошка", "сидела", "окном"]
+        );
+        assert_eq!(words("yandex:stop=none", "перед would cat"), ["перед", "would"]);
+    }
+
+    #[test]
+    fn sentences_end_before_punctuation_is_dropped() {
+        let text = "First sentence here. Second one! Third?\n\nFourth… Version 2.5 stays whole";
+        assert_eq!(
+            sentences("yandex:stop=none", text),
+            ["first sentence here", "second", "third", "fourth", "version stays whole"],
+        );
+        assert_eq!(sentences("web", "一二。三四！五"), ["一二", "三四", "五"]);
+    }
+
+    #[test]
+    fn dictionary_words_are_an_option() {
+        assert_eq!(words("web:words=dictionary", "สวัสดีครับ, hello"), ["สวัสดี", "ครับ", "hello"]);
+        assert_eq!(words("web:words=uax29", "can't stop"), ["can't", "stop"]);
+    }
+
+    #[test]
+    fn spans_lead_back_to_the_text() {
+        let text = "Ｆｕｌｌ — Größe İz";
+        let features = read("web", text);
+        let spans: Vec<&str> = (0..features.len()).map(|index| features.span(index).of(text)).collect();
+        assert_eq!(spans, ["Ｆｕｌｌ", "Größe", "İz"]);
+    }
+
+    #[test]
+    fn counts_are_of_every_distinct_word() {
+        let features = read("web", "a rose is a rose is a rose");
+        let mut counts = Vec::new();
+        features.counts(&mut counts);
+        let count =
+            |word: &str| counts.iter().find(|(hash, _)| *hash == hash::word(word.as_bytes())).unwrap().1;
+        assert_eq!((counts.len(), count("a"), count("rose"), count("is")), (3, 3, 3, 2));
+    }
+
+    #[test]
+    fn the_digest_sees_order_and_length() {
+        let digest = |text: &str| read("web", text).digest();
+        assert_eq!(digest("a b c"), digest("A, b; C!"));
+        assert_ne!(digest("a b c"), digest("a c b"));
+        assert_ne!(digest("a b c"), digest("a b c c"));
+        let long = |last: &str| digest(&format!("{} {last}", "x ".repeat(1000)));
+        assert_ne!(long("y"), long("z"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_any_profile_panic(text: String, profile in "web|thesis|kolcz|yandex|web:words=dictionary") {
+            let features = read(&profile, &text);
+            for index in 0..features.len() {
+                let span = features.span(index);
+                prop_assert!(text.get(span.start as usize..span.end as usize).is_some());
+            }
+            let covered: usize = (0..features.sentence_count()).map(|index| features.sentence(index).len()).sum();
+            prop_assert_eq!(covered, features.len());
+        }
+
+        #[test]
+        fn features_do_not_depend_on_what_was_read_before(first: String, second: String) {
+            let mut analyser = Analyser::new(&Profile::web());
+            let mut features = Features::default();
+            analyser.read(&first, &mut features);
+            analyser.read(&second, &mut features);
+            let fresh = read("web", &second);
+            prop_assert_eq!(features.hashes(), fresh.hashes());
+            prop_assert_eq!(features.normal(), fresh.normal());
+        }
+    }
+}
