@@ -1,8 +1,21 @@
 //! Inputs named on a command line become shards in a fixed order.
+//!
+//! Arguments come in the order given; what a folder or a pattern holds is sorted by the bytes of its path. The
+//! list costs about a hundred bytes per file, whatever is in the files.
 
-use std::path::PathBuf;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{CorpusError, ReadOptions, Reader};
+use lookalike_model::Unit;
+
+use crate::formats;
+use crate::input::{Replay, Stream};
+use crate::reader::Records;
+use crate::record::Ledger;
+use crate::{CorpusError, Format, ReadOptions, Reader};
 
 /// Where the bytes of a shard are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,20 +37,28 @@ pub struct Shard {
     pub origin: Origin,
     /// Its size on disk, where known.
     pub bytes: Option<u64>,
+    /// Its format, where the folder it lies in tells: files of a Maildir are messages.
+    pub format: Option<Format>,
 }
 
 /// Shards in a fixed order, and how to read them.
 #[derive(Debug, Clone)]
 pub struct Corpus {
     shards: Vec<Shard>,
-    options: ReadOptions,
+    options: Arc<ReadOptions>,
 }
 
 impl Corpus {
-    /// Finds the shards that `inputs` name: files, folders, patterns, addresses, or `-`.
+    /// Finds the shards that `inputs` name: files, folders, patterns, addresses of objects, or `-` for standard
+    /// input. Names that begin with a dot are passed over inside folders.
     pub fn open(inputs: &[String], options: ReadOptions) -> Result<Corpus, CorpusError> {
-        let _ = inputs;
-        Ok(Corpus { shards: Vec::new(), options })
+        let mut shards = Vec::new();
+        let mut parents = Vec::new();
+        for input in inputs {
+            collect(input, &mut shards, &mut parents)?;
+        }
+        name_by_common_parent(&mut shards, parents);
+        Ok(Corpus { shards, options: Arc::new(options) })
     }
 
     /// The shards, in the order of their documents.
@@ -46,15 +67,256 @@ impl Corpus {
     }
 
     /// How they are read.
-    pub fn options(&self) -> &ReadOptions {
+    pub fn options(&self) -> &Arc<ReadOptions> {
         &self.options
+    }
+
+    /// Size of all shards on disk, where known for every one.
+    pub fn bytes(&self) -> Option<u64> {
+        self.shards.iter().map(|shard| shard.bytes).sum()
+    }
+}
+
+/// Adds the shards that one input names, and the folder that their names are relative to.
+fn collect(input: &str, shards: &mut Vec<Shard>, parents: &mut Vec<PathBuf>) -> Result<(), CorpusError> {
+    if input == "-" {
+        shards.push(Shard { name: "stdin".to_owned(), origin: Origin::Stdin, bytes: None, format: None });
+        return Ok(());
+    }
+    if ["s3://", "gs://", "az://"].iter().any(|scheme| input.starts_with(scheme)) {
+        return collect_objects(input, shards);
+    }
+    let path = Path::new(input);
+    if path.exists() {
+        return collect_path(path, shards, parents);
+    }
+    let nothing = || CorpusError::NoInput { input: input.to_owned() };
+    let mut found: Vec<PathBuf> = glob::glob(input).map_err(|_| nothing())?.filter_map(Result::ok).collect();
+    found.sort_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
+    if found.is_empty() {
+        return Err(nothing());
+    }
+    found.iter().try_for_each(|path| collect_path(path, shards, parents))
+}
+
+#[cfg(feature = "object-store")]
+fn collect_objects(input: &str, shards: &mut Vec<Shard>) -> Result<(), CorpusError> {
+    shards.extend(crate::input::object::list(input)?);
+    Ok(())
+}
+
+#[cfg(not(feature = "object-store"))]
+fn collect_objects(input: &str, _: &mut Vec<Shard>) -> Result<(), CorpusError> {
+    Err(CorpusError::NotBuilt { name: input.to_owned(), feature: "object-store" })
+}
+
+fn collect_path(path: &Path, shards: &mut Vec<Shard>, parents: &mut Vec<PathBuf>) -> Result<(), CorpusError> {
+    let reading = |source| CorpusError::Read { name: path.display().to_string(), source };
+    let full = std::path::absolute(path).map_err(reading)?;
+    if path.is_dir() {
+        walk(&full, None, shards).map_err(reading)?;
+        parents.push(full);
+    } else {
+        shards.push(file_shard(&full, None).map_err(reading)?);
+        parents.extend(full.parent().map(Path::to_owned));
+    }
+    Ok(())
+}
+
+fn file_shard(path: &Path, format: Option<Format>) -> io::Result<Shard> {
+    let bytes = fs::metadata(path)?;
+    let bytes = bytes.is_file().then_some(bytes.len());
+    // The name is set once the common parent of all inputs is known.
+    Ok(Shard { name: String::new(), origin: Origin::File(path.to_owned()), bytes, format })
+}
+
+/// Adds the files below `folder`, in the order of their paths' bytes.
+fn walk(folder: &Path, format: Option<Format>, shards: &mut Vec<Shard>) -> io::Result<()> {
+    let maildir = folder.join("cur").is_dir() && folder.join("new").is_dir();
+    let format = if maildir { Some(Format::Email) } else { format };
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_folder = path.is_dir();
+        let mut key = path.file_name().unwrap_or_default().as_encoded_bytes().to_vec();
+        let part_of_maildir = maildir && is_folder && path.join("cur").is_dir();
+        if key.starts_with(b".") && !part_of_maildir {
+            continue;
+        }
+        if is_folder {
+            if leads_back(&path)? {
+                continue;
+            }
+            // With the slash that its files' paths have, a folder sorts where its files do.
+            key.push(b'/');
+        }
+        entries.push((key, path, is_folder));
+    }
+    entries.sort();
+    for (_, path, is_folder) in entries {
+        if is_folder {
+            walk(&path, format, shards)?;
+        } else {
+            shards.push(file_shard(&path, format)?);
+        }
+    }
+    Ok(())
+}
+
+/// True for a link to a folder that it lies in itself, which would never end.
+fn leads_back(folder: &Path) -> io::Result<bool> {
+    if !folder.is_symlink() {
+        return Ok(false);
+    }
+    let target = fs::canonicalize(folder)?;
+    let parent = fs::canonicalize(folder.parent().unwrap_or(folder))?;
+    Ok(parent.starts_with(target))
+}
+
+/// Names every file by its path from the folder that all inputs share.
+fn name_by_common_parent(shards: &mut [Shard], parents: Vec<PathBuf>) {
+    let common = parents.into_iter().reduce(|common, parent| {
+        let shared = common.components().zip(parent.components()).take_while(|(a, b)| a == b);
+        shared.map(|(component, _)| component).collect()
+    });
+    let common = common.unwrap_or_default();
+    for shard in shards {
+        if let Origin::File(path) = &shard.origin {
+            let relative = path.strip_prefix(&common).unwrap_or(path);
+            let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
+            shard.name = parts.join("/");
+        }
     }
 }
 
 impl Shard {
     /// Opens the shard for reading from its beginning.
-    pub fn open(&self, options: &ReadOptions) -> Result<Reader, CorpusError> {
-        let _ = options;
-        Err(CorpusError::NoInput { input: self.name.clone() })
+    pub fn open(&self, options: &Arc<ReadOptions>) -> Result<Reader, CorpusError> {
+        let consumed = Arc::new(AtomicU64::new(0));
+        let source: Box<dyn Read + Send> = match &self.origin {
+            Origin::File(path) => Box::new(fs::File::open(path).map_err(self.reading())?),
+            Origin::Stdin => Box::new(io::stdin()),
+            Origin::Object(address) => open_object(address)?,
+        };
+        let raw = Replay::new(Box::new(Counted { inner: source, count: consumed.clone() }));
+        let mut stream = Stream::open(raw).map_err(self.reading())?;
+        stream.ensure(crate::sniff::HEAD).map_err(self.reading())?;
+        let compression = stream.compression();
+        let format = match options.format.or(self.format) {
+            Some(format) => format,
+            None => Format::seen(stream.window(), &self.name, options)
+                .map_err(|seen| CorpusError::UnknownFormat { name: self.name.clone(), seen })?,
+        };
+        let unit = if format == Format::Parquet { Unit::Row } else { Unit::Byte };
+        let ledger = Ledger::new(self.name.clone(), options.clone(), unit);
+        let records = self.records(format, stream, ledger, &consumed)?;
+        Ok(Reader::new(records, format, compression, consumed))
+    }
+
+    fn reading(&self) -> impl FnOnce(io::Error) -> CorpusError + '_ {
+        CorpusError::reading(&self.name)
+    }
+
+    fn records(
+        &self,
+        format: Format,
+        stream: Stream,
+        ledger: Ledger,
+        _consumed: &Arc<AtomicU64>,
+    ) -> Result<Box<dyn Records>, CorpusError> {
+        Ok(match format {
+            Format::Jsonl => Box::new(formats::jsonl::Jsonl::new(stream, ledger)),
+            Format::Text => Box::new(formats::plain::Plain::new(stream, ledger, lookalike_model::Media::Text)),
+            _ => Box::new(formats::plain::Plain::new(stream, ledger, lookalike_model::Media::Html)),
+        })
+    }
+}
+
+#[cfg(feature = "object-store")]
+fn open_object(address: &str) -> Result<Box<dyn Read + Send>, CorpusError> {
+    crate::input::object::open(address)
+}
+
+#[cfg(not(feature = "object-store"))]
+fn open_object(address: &str) -> Result<Box<dyn Read + Send>, CorpusError> {
+    Err(CorpusError::NotBuilt { name: address.to_owned(), feature: "object-store" })
+}
+
+/// Counts what is read from the file itself, for progress.
+struct Counted {
+    inner: Box<dyn Read + Send>,
+    count: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(out)?;
+        self.count.fetch_add(length as u64, Ordering::Relaxed);
+        Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(inputs: &[&Path]) -> Vec<String> {
+        let inputs: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
+        let corpus = Corpus::open(&inputs, ReadOptions::default()).unwrap();
+        corpus.shards().iter().map(|shard| shard.name.clone()).collect()
+    }
+
+    fn tree() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        for file in ["b/x.txt", "a/y.txt", "a.txt", "a/z/deep.txt", ".hidden", "a-b.txt", "mail/cur/1", "mail/new/2"] {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, file).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn a_folder_is_walked_in_the_order_of_path_bytes() {
+        let root = tree();
+        let found = names(&[root.path()]);
+        let mut sorted = found.clone();
+        sorted.sort();
+        assert_eq!(found, sorted);
+        assert_eq!(found.len(), 7);
+        assert!(!found.iter().any(|name| name.contains("hidden")));
+    }
+
+    #[test]
+    fn names_are_relative_to_what_all_inputs_share() {
+        let root = tree();
+        assert_eq!(names(&[&root.path().join("b")]), ["x.txt"]);
+        assert_eq!(names(&[&root.path().join("b"), &root.path().join("a")]), ["b/x.txt", "a/y.txt", "a/z/deep.txt"]);
+        assert_eq!(names(&[&root.path().join("a.txt")]), ["a.txt"]);
+    }
+
+    #[test]
+    fn patterns_are_sorted_and_must_match() {
+        let root = tree();
+        assert_eq!(names(&[&root.path().join("a*.txt")]), ["a-b.txt", "a.txt"]);
+        let nothing = root.path().join("*.warc").display().to_string();
+        let error = Corpus::open(&[nothing], ReadOptions::default()).unwrap_err().to_string();
+        assert!(error.ends_with("is neither a file, a folder nor a pattern that matches one"), "{error}");
+    }
+
+    #[test]
+    fn files_of_a_maildir_are_messages() {
+        let root = tree();
+        let corpus = Corpus::open(&[root.path().display().to_string()], ReadOptions::default()).unwrap();
+        let mail: Vec<_> = corpus.shards().iter().filter(|shard| shard.format == Some(Format::Email)).collect();
+        assert_eq!(mail.len(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_a_parent_does_not_loop() {
+        let root = tree();
+        std::os::unix::fs::symlink(root.path(), root.path().join("a/up")).unwrap();
+        assert_eq!(names(&[root.path()]).len(), 7);
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::ReadOptions;
+
 /// How documents are laid out in a shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
@@ -73,5 +75,174 @@ impl FromStr for Format {
                 Self::names().collect::<Vec<_>>().join(", ")
             )
         })
+    }
+}
+
+/// How much of a shard is looked at.
+pub(crate) const HEAD: usize = 64 << 10;
+
+impl Format {
+    /// The format of a shard that begins with `head`; failing that, what was seen instead.
+    pub(crate) fn seen(head: &[u8], name: &str, options: &ReadOptions) -> Result<Format, String> {
+        if head.starts_with(b"PAR1") {
+            return Ok(Format::Parquet);
+        }
+        let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+        let ending = ending(name);
+        by_opening(text)
+            .or_else(|| json_lines(text, &ending))
+            .or_else(|| table(text, &ending, options))
+            .map_or_else(|| plain(head, text, &ending), Ok)
+    }
+}
+
+/// The ending of a file name, in lower case, without that of a compression.
+fn ending(name: &str) -> String {
+    let name = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
+    let name = [".gz", ".zst", ".bz2"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
+    name.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_owned())
+}
+
+/// Formats that say so in their first words.
+fn by_opening(text: &[u8]) -> Option<Format> {
+    let near = |needle: &[u8]| memchr::memmem::find(&text[..text.len().min(8 << 10)], needle).is_some();
+    if text.starts_with(b"WARC/") {
+        Some(Format::Warc)
+    } else if text.starts_with(b"filedesc://") {
+        Some(Format::Arc)
+    } else if text.starts_with(b"<mediawiki") || text.starts_with(b"<?xml") && near(b"<mediawiki") {
+        Some(Format::MediaWiki)
+    } else if text.starts_with(b"<DOC>") && near(b"<DOCNO>") {
+        Some(Format::Trec)
+    } else if is_postmark(text.split(|&byte| byte == b'\n').next().unwrap_or_default()) {
+        Some(Format::Mbox)
+    } else {
+        None
+    }
+}
+
+/// True for the line that begins a message of an mbox: `From `, a sender, and a time of day.
+fn is_postmark(line: &[u8]) -> bool {
+    let time = |part: &[u8]| matches!(part, [_, _, b':', _, _, ..]) && part[0].is_ascii_digit();
+    line.starts_with(b"From ") && line.split(|&byte| byte == b' ').skip(2).any(time)
+}
+
+fn json_lines(text: &[u8], ending: &str) -> Option<Format> {
+    let named = matches!(ending, "jsonl" | "ndjson" | "json");
+    if text.is_empty() {
+        return named.then_some(Format::Jsonl);
+    }
+    let mut lines = text.split_inclusive(|&byte| byte == b'\n');
+    let objects = if named {
+        // The first line may be the broken one.
+        lines.any(|line| line.trim_ascii_start().starts_with(b"{"))
+    } else {
+        let whole = |line: &[u8]| {
+            !line.ends_with(b"\n") || serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
+        };
+        text.starts_with(b"{") && lines.next().is_some_and(whole)
+    };
+    objects.then_some(Format::Jsonl)
+}
+
+fn table(text: &[u8], ending: &str, options: &ReadOptions) -> Option<Format> {
+    match ending {
+        "csv" => return Some(Format::Csv),
+        "tsv" | "tab" => return Some(Format::Tsv),
+        _ => {}
+    }
+    let header = text.split(|&byte| byte == b'\n').next()?.trim_ascii_end();
+    let fields = &options.fields;
+    let names_body = |delimiter: u8| {
+        let columns: Vec<&[u8]> = header.split(|&byte| byte == delimiter).collect();
+        let unquoted = |column: &[u8]| column.strip_prefix(b"\"").and_then(|c| c.strip_suffix(b"\"")).map(<[u8]>::to_vec);
+        let body = |column: &&[u8]| {
+            let column = unquoted(column).unwrap_or_else(|| column.to_vec());
+            column == fields.text.as_bytes() || column == fields.html.as_bytes()
+        };
+        columns.len() > 1 && columns.iter().any(body)
+    };
+    [(b'\t', Format::Tsv), (b',', Format::Csv)].into_iter().find(|(d, _)| names_body(*d)).map(|(_, f)| f)
+}
+
+/// One document in the file, or no document at all.
+fn plain(head: &[u8], text: &[u8], ending: &str) -> Result<Format, String> {
+    let two_byte = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    if !two_byte && memchr::memchr(0, &head[..head.len().min(8 << 10)]).is_some() {
+        return Err("it begins with binary data".to_owned());
+    }
+    if text.starts_with(b"[") && ending == "json" {
+        return Err("it is one JSON array, not one object per line".to_owned());
+    }
+    if ending == "eml" {
+        return Ok(Format::Email);
+    }
+    let opening = text[..text.len().min(1 << 10)].to_ascii_lowercase();
+    let begins = |tag: &[u8]| opening.starts_with(tag);
+    let page = begins(b"<!doctype html")
+        || begins(b"<html")
+        || begins(b"<head")
+        || begins(b"<body")
+        || (begins(b"<?xml") || begins(b"<!--")) && memchr::memmem::find(&opening, b"<html").is_some();
+    Ok(if page || matches!(ending, "html" | "htm" | "xhtml") { Format::Html } else { Format::Text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(head: &str, name: &str) -> Format {
+        Format::seen(head.as_bytes(), name, &ReadOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn content_goes_before_the_name() {
+        assert_eq!(seen("WARC/0.18\n", "x.jsonl"), Format::Warc);
+        assert_eq!(seen("\r\n\r\nWARC/1.0\r\n", "x"), Format::Warc);
+        assert_eq!(seen("filedesc://x 0 1 text/plain 3\n", "x"), Format::Arc);
+        assert_eq!(seen("<?xml version='1.0'?>\n<mediawiki lang='en'>", "x.txt"), Format::MediaWiki);
+        assert_eq!(seen("<DOC>\n<DOCNO>1</DOCNO>", "x.html"), Format::Trec);
+        assert_eq!(seen("From a@b.example Thu Aug 22 12:36:23 2002\nTo: x", "x"), Format::Mbox);
+        assert_eq!(seen("From here on it is a tale\n", "x"), Format::Text);
+        assert_eq!(seen("{\"id\":1,\"text\":\"x\"}\n", "x.txt"), Format::Jsonl);
+        assert_eq!(seen("PAR1\0\0", "x"), Format::Parquet);
+    }
+
+    #[test]
+    fn a_first_line_that_is_broken_does_not_hide_json_lines() {
+        assert_eq!(seen("oops\n{\"id\":1}\n", "x.jsonl.zst"), Format::Jsonl);
+        assert_eq!(seen("{oops\n", "notes"), Format::Text);
+        assert_eq!(seen("", "empty.jsonl"), Format::Jsonl);
+        assert_eq!(seen("", "empty"), Format::Text);
+    }
+
+    #[test]
+    fn tables_are_seen_from_their_header() {
+        assert_eq!(seen("id,text\n1,x\n", "x"), Format::Csv);
+        assert_eq!(seen("id\t\"html\"\n", "x"), Format::Tsv);
+        assert_eq!(seen("whatever\n", "x.csv.gz"), Format::Csv);
+        assert_eq!(seen("dear text, hello\n", "x"), Format::Text);
+    }
+
+    #[test]
+    fn pages_are_seen_from_their_first_tag() {
+        assert_eq!(seen("<!DOCTYPE HTML PUBLIC", "x"), Format::Html);
+        assert_eq!(seen("\u{feff}<html>", "x"), Format::Html);
+        assert_eq!(seen("a < b", "x.HTM"), Format::Html);
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused() {
+        let refuse = |head: &[u8], name| Format::seen(head, name, &ReadOptions::default()).unwrap_err();
+        assert_eq!(refuse(b"\x89PNG\r\n\x1a\n\0\0\0", "x.png"), "it begins with binary data");
+        assert_eq!(refuse(b"[{\"id\":1}]", "x.json"), "it is one JSON array, not one object per line");
+    }
+
+    #[test]
+    fn every_name_reads_back() {
+        for name in Format::names() {
+            assert_eq!(name.parse::<Format>().unwrap().to_string(), name);
+        }
+        assert!("warp".parse::<Format>().unwrap_err().contains("the formats are jsonl, parquet"));
     }
 }

@@ -3,3 +3,4 @@
 //! window when the next one is asked for. Copy `jsonl.rs` to begin a new one.
 
 pub(crate) mod jsonl;
+pub(crate) mod plain;
