@@ -226,7 +226,9 @@ impl Shard {
     ) -> Result<Box<dyn Records>, CorpusError> {
         Ok(match format {
             Format::Jsonl => Box::new(formats::jsonl::Jsonl::new(stream, ledger)),
-            Format::Text => Box::new(formats::plain::Plain::new(stream, ledger, lookalike_model::Media::Text)),
+            Format::Text => {
+                Box::new(formats::plain::Plain::new(stream, ledger, lookalike_model::Media::Text))
+            }
             _ => Box::new(formats::plain::Plain::new(stream, ledger, lookalike_model::Media::Html)),
         })
     }
@@ -268,7 +270,9 @@ mod tests {
 
     fn tree() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
-        for file in ["b/x.txt", "a/y.txt", "a.txt", "a/z/deep.txt", ".hidden", "a-b.txt", "mail/cur/1", "mail/new/2"] {
+        for file in
+            ["b/x.txt", "a/y.txt", "a.txt", "a/z/deep.txt", ".hidden", "a-b.txt", "mail/cur/1", "mail/new/2"]
+        {
             let path = root.path().join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, file).unwrap();
@@ -291,7 +295,10 @@ mod tests {
     fn names_are_relative_to_what_all_inputs_share() {
         let root = tree();
         assert_eq!(names(&[&root.path().join("b")]), ["x.txt"]);
-        assert_eq!(names(&[&root.path().join("b"), &root.path().join("a")]), ["b/x.txt", "a/y.txt", "a/z/deep.txt"]);
+        assert_eq!(
+            names(&[&root.path().join("b"), &root.path().join("a")]),
+            ["b/x.txt", "a/y.txt", "a/z/deep.txt"]
+        );
         assert_eq!(names(&[&root.path().join("a.txt")]), ["a.txt"]);
     }
 
@@ -308,7 +315,8 @@ mod tests {
     fn files_of_a_maildir_are_messages() {
         let root = tree();
         let corpus = Corpus::open(&[root.path().display().to_string()], ReadOptions::default()).unwrap();
-        let mail: Vec<_> = corpus.shards().iter().filter(|shard| shard.format == Some(Format::Email)).collect();
+        let mail: Vec<_> =
+            corpus.shards().iter().filter(|shard| shard.format == Some(Format::Email)).collect();
         assert_eq!(mail.len(), 2);
     }
 

@@ -155,7 +155,9 @@ fn table(text: &[u8], ending: &str, options: &ReadOptions) -> Option<Format> {
     let fields = &options.fields;
     let names_body = |delimiter: u8| {
         let columns: Vec<&[u8]> = header.split(|&byte| byte == delimiter).collect();
-        let unquoted = |column: &[u8]| column.strip_prefix(b"\"").and_then(|c| c.strip_suffix(b"\"")).map(<[u8]>::to_vec);
+        let unquoted = |column: &[u8]| {
+            column.strip_prefix(b"\"").and_then(|c| c.strip_suffix(b"\"")).map(<[u8]>::to_vec)
+        };
         let body = |column: &&[u8]| {
             let column = unquoted(column).unwrap_or_else(|| column.to_vec());
             column == fields.text.as_bytes() || column == fields.html.as_bytes()

@@ -19,6 +19,10 @@ pub enum Form {
     Nfkc,
 }
 
+/// So many ASCII characters in a row end the loop over characters. Most scripts have an ASCII blank between
+/// words, for which changing loops would not pay.
+pub(crate) const ASCII_STRETCH: usize = 12;
+
 /// Brings text into a normal form and lower case, code point by code point (no locale, no final-sigma rule).
 pub(crate) struct Normaliser {
     form: Form,
@@ -50,13 +54,23 @@ impl Normaliser {
         }
     }
 
-    /// Handles the characters from `from` up to the next ASCII one; returns how many bytes that were.
+    /// Handles the characters from `from` up to a longer stretch of ASCII; returns how many bytes that were.
     fn beyond_ascii(&mut self, text: &str, from: usize, out: &mut String, spans: &mut SpanMap) -> usize {
         let mut at = from;
-        // Characters from `kept` to `at` are stable, have no case, and wait to be copied in one piece.
+        // Characters from `kept` to `at` are stable and wait to be copied in one piece.
         let mut kept = from;
         let compatibility = self.form == Form::Nfkc;
-        while let Some(c) = text[at..].chars().next().filter(|c| !c.is_ascii()) {
+        let mut ascii = 0;
+        while let Some(c) = text[at..].chars().next() {
+            if c.is_ascii() {
+                at += 1;
+                ascii += 1;
+                if ascii == ASCII_STRETCH {
+                    break;
+                }
+                continue;
+            }
+            ascii = 0;
             let class = Class::of(c);
             if class.is_unstable(compatibility) {
                 copy(text, kept, at - kept, out, spans);

@@ -2,9 +2,10 @@
 //!
 //! ASCII, which is most of the web, is looked at 64 bytes at a time: a bit for every byte that belongs to a
 //! word, and the places where the bits change are the ends of words. A byte beyond ASCII hands over to a
-//! loop over characters, which hands back at the next ASCII byte.
+//! loop over characters, which hands back after a stretch of ASCII.
 
 use crate::class::Class;
+use crate::normal::ASCII_STRETCH;
 
 /// Which characters make words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -48,7 +49,7 @@ enum Open {
 /// Scans ASCII from `at` on; returns the offset of the first byte beyond ASCII, or of the end.
 #[inline]
 fn ascii_runs(bytes: &[u8], mut at: usize, open: &mut Open, word: &mut impl FnMut(usize, usize)) -> usize {
-    // An unspaced run never reaches this place: the character loop closes it before handing back.
+    // An unspaced run never reaches this place: the ASCII that ends the character loop has ended it.
     let (mut inside, mut start) = match *open {
         Open::Word(start) => (1u64, start),
         _ => (0, at),
@@ -114,7 +115,7 @@ fn high_bits(bytes: &[u8; 64]) -> u64 {
     bits
 }
 
-/// Scans characters from `at` up to the next ASCII one; returns its offset.
+/// Scans characters from `at` on, through a stretch of ASCII; returns the offset behind it.
 fn other_runs(
     text: &str,
     mut at: usize,
@@ -123,14 +124,9 @@ fn other_runs(
     open: &mut Open,
     word: &mut impl FnMut(usize, usize),
 ) -> usize {
+    let mut ascii = 0;
     for c in text[at..].chars() {
-        if c.is_ascii() {
-            if let Open::Unspaced(_) = open {
-                close(text, *open, at, word);
-                *open = Open::None;
-            }
-            break;
-        }
+        ascii = if c.is_ascii() { ascii + 1 } else { 0 };
         let class = Class::of(c);
         let belongs = match alphabet {
             Alphabet::LettersMarksNumbers => class.is_word(),
@@ -147,6 +143,9 @@ fn other_runs(
             *open = wanted;
         }
         at += c.len_utf8();
+        if ascii == ASCII_STRETCH {
+            break;
+        }
     }
     at
 }

@@ -115,9 +115,7 @@ struct Values {
 impl Values {
     fn read(&mut self, line: &[u8], fields: &Fields) -> Result<(), Reason> {
         (self.has_id, self.has_text, self.has_html, self.has_url) = (false, false, false, false);
-        let line = std::str::from_utf8(line).map_err(|error| {
-            Reason::InvalidUtf8(format!("byte {} of the line is not UTF-8", error.valid_up_to()))
-        })?;
+        let line = utf8(line)?;
         let mut json = serde_json::Deserializer::from_str(line);
         let object = ObjectSeed { values: self, fields };
         object.deserialize(&mut json).and_then(|()| json.end()).map_err(complaint)?;
@@ -132,6 +130,14 @@ impl Values {
     fn body(&self) -> (Media, &str) {
         if self.has_text { (Media::Text, &self.text) } else { (Media::Html, &self.html) }
     }
+}
+
+/// Checks a line, the fast way first: only the slower check says where the fault is.
+fn utf8(line: &[u8]) -> Result<&str, Reason> {
+    simdutf8::basic::from_utf8(line).map_err(|_| {
+        let place = simdutf8::compat::from_utf8(line).map_or_else(|error| error.valid_up_to(), str::len);
+        Reason::InvalidUtf8(format!("byte {place} of the line is not UTF-8"))
+    })
 }
 
 /// A sentence from the parser, without its "line 1", which would be read as a line of the file.
