@@ -1,5 +1,35 @@
-//! The facade: all rooms of lookalike under one roof.
+//! lookalike under one roof: all rooms by short names, and the corridor through them.
+//!
+//! A [`corpus`] hands out documents, [`text`] makes words of them; [`walk`] leads every document of a corpus
+//! through both. The rooms to come continue the corridor: methods, engine, index, report.
+//!
+//! ```
+//! use lookalike::corpus::{Corpus, ReadOptions};
+//! use lookalike::text::{Analyser, Features, Profile, extract::ContentMode};
+//! use lookalike::walk::{self, Found, Watch};
+//!
+//! let page = br#"{"id":"a","html":"<p>One <b>rose</b> &amp; two"}"#;
+//! let corpus = Corpus::in_memory("pages.jsonl", page.as_slice().into(), ReadOptions::default());
+//! let mut analyser = Analyser::new(&Profile::web());
+//! let mut features = Features::default();
+//! walk::documents(&corpus.shards()[0], corpus.options(), ContentMode::Page, &Watch::default(), |found| {
+//!     if let Found::Document { text, .. } = found {
+//!         analyser.read(text, &mut features);
+//!     }
+//!     Ok(())
+//! })?;
+//! assert_eq!(features.words().collect::<Vec<_>>(), ["one", "rose", "two"]);
+//! # Ok::<(), lookalike::walk::WalkError>(())
+//! ```
+//!
+//! - [`model`]: the words that all rooms share
+//! - [`corpus`]: files become documents, and documents files
+//! - [`text`]: documents become words, sentences and shingle hashes
+//! - [`generate`]: corpora with a known truth
+//! - [`walk`]: every document of a corpus, on any number of threads
 
 pub use lookalike_corpus as corpus;
+pub use lookalike_generate as generate;
 pub use lookalike_model as model;
 pub use lookalike_text as text;
+pub mod walk;

@@ -20,6 +20,7 @@
 //! - [`profile`]: named recipes from text to words
 //! - [`features`]: words, their hashes, sentences
 //! - [`hash`]: the hash functions of words and of windows of words
+//! - [`script`]: which script a text is written in
 //! - [`stop`]: function words, a short list per language
 //! - `normal`, `runs`, `sentences`, `class`: the steps in between
 
@@ -30,6 +31,7 @@ pub mod hash;
 mod normal;
 pub mod profile;
 mod runs;
+pub mod script;
 mod sentences;
 pub mod stop;
 

@@ -1,0 +1,326 @@
+//! What can be typed. Each option says once what it means; help texts come from here.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use lookalike::corpus::{Corpus, CorpusError, Fields, Format, Namespaces, ReadOptions};
+use lookalike::text::Profile;
+use lookalike::text::extract::ContentMode;
+
+use crate::progress::Style;
+
+/// Finds near-duplicate documents inside and between web-scale text corpora.
+#[derive(Debug, Parser)]
+#[command(name = "lookalike", version, propagate_version = true, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Look at, convert and make corpora
+    #[command(subcommand)]
+    Corpus(CorpusCommand),
+}
+
+/// The commands on corpora.
+#[derive(Debug, Subcommand)]
+pub enum CorpusCommand {
+    /// Count documents, bytes, words, scripts, lengths, rejections and exact duplicates
+    Stats(StatsArgs),
+    /// Show the first documents, and what they become
+    Head(HeadArgs),
+    /// Write any input as JSON lines, Parquet or WARC
+    Convert(ConvertArgs),
+    /// Make a synthetic web corpus with a known truth
+    Generate(GenerateArgs),
+}
+
+/// Which documents to read, and how.
+#[derive(Debug, Clone, Args)]
+pub struct InputArgs {
+    /// Files, folders, patterns, s3://, gs:// or az:// addresses, or - for standard input
+    ///
+    /// The format is seen from the content: JSON lines, Parquet, WARC (0.18 to 1.1) and WET, ARC, TREC web and
+    /// text, MediaWiki XML, mbox, Maildir, CSV and TSV, plain files (one document each); compressed with gzip,
+    /// zstd or bzip2 or not at all. Inside folders, names that begin with a dot are passed over.
+    #[arg(value_name = "INPUT", required_unless_present = "sample")]
+    pub inputs: Vec<String>,
+
+    /// Read the built-in generated corpus instead of INPUT
+    #[arg(long, conflicts_with = "inputs")]
+    pub sample: bool,
+
+    /// Format of every input, instead of what its content shows
+    #[arg(long, value_name = "FORMAT", help_heading = "Reading", value_parser = format_parser)]
+    pub input_format: Option<Format>,
+
+    /// Field or column with the document's id
+    #[arg(long, value_name = "NAME", default_value = "id", help_heading = "Reading")]
+    pub id_field: String,
+
+    /// Field or column with the document's text
+    #[arg(long, value_name = "NAME", default_value = "text", help_heading = "Reading")]
+    pub text_field: String,
+
+    /// Field or column with the document's HTML, used where there is no text
+    #[arg(long, value_name = "NAME", default_value = "html", help_heading = "Reading")]
+    pub html_field: String,
+
+    /// Field or column with the document's address
+    #[arg(long, value_name = "NAME", default_value = "url", help_heading = "Reading")]
+    pub url_field: String,
+
+    /// Longer records are rejected (K, M, G allowed; at most 128M)
+    #[arg(long, value_name = "SIZE", default_value = "32M", help_heading = "Reading", value_parser = document_size)]
+    pub max_document_bytes: usize,
+
+    /// MediaWiki: every revision is a document, not only the last of each page
+    #[arg(long, help_heading = "Reading")]
+    pub revisions: bool,
+
+    /// MediaWiki: namespaces whose pages are documents, such as 0,4, or all
+    #[arg(long, value_name = "LIST", default_value = "0", help_heading = "Reading", value_parser = namespaces)]
+    pub namespaces: Namespaces,
+
+    /// What is taken from a document; by default the page, and under the profile kolcz messages as e-mail
+    #[arg(long, value_name = "CONTENT", help_heading = "Text")]
+    pub content: Option<ContentArg>,
+
+    /// Recipe from text to words: web, thesis, kolcz or yandex, with changes such as web:words=dictionary
+    #[arg(long, value_name = "PROFILE", default_value = "web", help_heading = "Text", value_parser = profile)]
+    pub profile: Profile,
+}
+
+impl InputArgs {
+    /// Opens the corpus that was asked for.
+    pub fn corpus(&self) -> Result<Corpus, CorpusError> {
+        let options = ReadOptions {
+            fields: Fields {
+                id: self.id_field.clone(),
+                text: self.text_field.clone(),
+                html: self.html_field.clone(),
+                url: self.url_field.clone(),
+            },
+            max_document_bytes: self.max_document_bytes,
+            revisions: self.revisions,
+            namespaces: self.namespaces.clone(),
+            format: self.input_format,
+        };
+        if self.sample {
+            let sample: Arc<[u8]> = lookalike::generate::sample().into();
+            return Ok(Corpus::in_memory("sample.jsonl", sample, ReadOptions::default()));
+        }
+        Corpus::open(&self.inputs, options)
+    }
+
+    /// What is made of a document.
+    pub fn content_mode(&self) -> ContentMode {
+        match self.content {
+            Some(ContentArg::Page) => ContentMode::Page,
+            Some(ContentArg::Main) => ContentMode::Main,
+            Some(ContentArg::Email) => ContentMode::Email,
+            None if self.profile.name == "kolcz" => ContentMode::PageOrEmail,
+            None => ContentMode::Page,
+        }
+    }
+}
+
+/// [`ContentMode`] as typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ContentArg {
+    /// All visible text
+    Page,
+    /// The main content of a page, without menus and footers
+    Main,
+    /// Subject and body of an e-mail message
+    Email,
+}
+
+/// How the work is done; nothing here changes a result.
+#[derive(Debug, Clone, Args)]
+pub struct WorkArgs {
+    /// Threads to work on; all cores by default
+    #[arg(long, value_name = "N", help_heading = "Work")]
+    pub threads: Option<std::num::NonZeroUsize>,
+
+    /// How to show progress: bars on a terminal, plain lines, lines of JSON, or nothing
+    #[arg(long, value_name = "STYLE", default_value = "auto", help_heading = "Work")]
+    pub progress: Style,
+
+    /// End with exit code 3 when a record was rejected
+    #[arg(long, help_heading = "Work")]
+    pub strict: bool,
+
+    /// Write every rejection to FILE, as JSON lines with source, position and reason
+    #[arg(long, value_name = "FILE", help_heading = "Work")]
+    pub rejected: Option<PathBuf>,
+}
+
+impl WorkArgs {
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        self.threads.map_or_else(all, |threads| threads.get())
+    }
+}
+
+/// `corpus stats`
+#[derive(Debug, Args)]
+pub struct StatsArgs {
+    /// The corpus.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    pub json: bool,
+
+    /// How to work.
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// `corpus head`
+#[derive(Debug, Args)]
+pub struct HeadArgs {
+    /// The corpus.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// How many documents
+    #[arg(short, long, value_name = "N", default_value_t = 10)]
+    pub number: u64,
+
+    /// What to show of each
+    #[arg(long, value_name = "WHAT", default_value = "text")]
+    pub show: Show,
+
+    /// Words per shingle
+    #[arg(long, value_name = "N", default_value = "5")]
+    pub shingle: std::num::NonZeroUsize,
+
+    /// End with exit code 3 when a record was rejected
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// What `corpus head` shows of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Show {
+    /// Its text
+    Text,
+    /// Its words
+    Words,
+    /// Its sentences, each as its words
+    Sentences,
+    /// Its shingles, each with its hash
+    Shingles,
+}
+
+/// `corpus convert`
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    /// The corpus.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// File to write: .jsonl, .parquet or .warc; .jsonl and .warc also with .gz, .zst or .bz2
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+
+    /// How to work.
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// `corpus generate`
+#[derive(Debug, Args)]
+pub struct GenerateArgs {
+    /// How many documents
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub documents: u64,
+
+    /// Seed: the same seed gives the same corpus
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+
+    /// File to write: .jsonl, also with .gz, .zst or .bz2
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+
+    /// File for the planted pairs; truth.jsonl beside the output by default
+    #[arg(long, value_name = "FILE")]
+    pub truth: Option<PathBuf>,
+
+    /// How to show progress: bars on a terminal, plain lines, lines of JSON, or nothing
+    #[arg(long, value_name = "STYLE", default_value = "auto")]
+    pub progress: Style,
+}
+
+fn format_parser(text: &str) -> Result<Format, String> {
+    text.parse()
+}
+
+fn profile(text: &str) -> Result<Profile, String> {
+    text.parse().map_err(|error: lookalike::text::ProfileError| error.to_string())
+}
+
+fn namespaces(text: &str) -> Result<Namespaces, String> {
+    if text == "all" {
+        return Ok(Namespaces::All);
+    }
+    let numbers: Result<Vec<i32>, _> = text.split(',').map(|part| part.trim().parse()).collect();
+    numbers
+        .map(Namespaces::Only)
+        .map_err(|_| "namespaces are whole numbers with commas between, or all".to_owned())
+}
+
+/// A size in bytes, with K, M or G for powers of 1024.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(['K', 'M', 'G', 'k', 'm', 'g']);
+    let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" => 0,
+        "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        _ => return Err("a size has at most one of K, M and G".to_owned()),
+    };
+    let number: u64 =
+        digits.parse().map_err(|_| "a size is a whole number, such as 512, 64K, 32M or 2G".to_owned())?;
+    number.checked_mul(1 << shift).ok_or_else(|| "the size is too large".to_owned())
+}
+
+/// Positions inside a document are 32 bits wide, and one character of two bytes can become a word of 33 on its
+/// way to normal form, hence the bound.
+fn document_size(text: &str) -> Result<usize, String> {
+    let bytes = size(text)?;
+    if bytes == 0 || bytes > 128 << 20 {
+        return Err("the limit can be 1 byte up to 128M".to_owned());
+    }
+    Ok(bytes as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_have_powers_of_1024() {
+        assert_eq!(size("512"), Ok(512));
+        assert_eq!(size("64K"), Ok(65536));
+        assert_eq!(size("2g"), Ok(2 << 30));
+        assert!(size("2GG").is_err() && size("x").is_err() && size("99999999999G").is_err());
+        assert!(document_size("2G").is_err() && document_size("0").is_err());
+    }
+}

@@ -1,0 +1,24 @@
+//! One file per command: its work, then what it prints.
+
+mod convert;
+mod generate;
+mod head;
+mod rejections;
+mod stats;
+
+use std::sync::Arc;
+
+use lookalike::walk::Watch;
+
+use crate::args::{Command, CorpusCommand};
+use crate::exit::{Failure, Outcome};
+
+/// Runs a command.
+pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    match command {
+        Command::Corpus(CorpusCommand::Stats(args)) => stats::run(&args, watch),
+        Command::Corpus(CorpusCommand::Head(args)) => head::run(&args, watch),
+        Command::Corpus(CorpusCommand::Convert(args)) => convert::run(&args, watch),
+        Command::Corpus(CorpusCommand::Generate(args)) => generate::run(&args, watch),
+    }
+}

@@ -1,0 +1,152 @@
+//! What is told of rejected records: the first few on standard error, all of them in a file on request.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use lookalike::corpus::CorpusError;
+use lookalike::model::{Rejection, Unit};
+use serde::Serialize;
+use tempfile::{NamedTempFile, TempPath};
+
+use crate::exit::Outcome;
+use crate::progress::thousands;
+
+/// So many rejections are told one by one.
+const TOLD: u64 = 10;
+
+/// One line of `rejected.jsonl`.
+#[derive(Serialize)]
+struct Line<'a> {
+    source: &'a str,
+    position: u64,
+    unit: Unit,
+    reason: &'a str,
+}
+
+/// The rejections of one shard, until those of the shards before it have been told. All but the first few wait
+/// on disk.
+pub(crate) struct Waiting {
+    first: Vec<String>,
+    count: u64,
+    lines: Option<BufWriter<NamedTempFile>>,
+    wanted: bool,
+}
+
+impl Waiting {
+    /// `wanted` says whether there will be a file for them.
+    pub(crate) fn new(wanted: bool) -> Self {
+        Waiting { first: Vec::new(), count: 0, lines: None, wanted }
+    }
+
+    /// Takes one rejection in shard `source`.
+    pub(crate) fn add(&mut self, source: &str, rejection: &Rejection) -> Result<(), CorpusError> {
+        self.count += 1;
+        if self.count <= TOLD {
+            self.first.push(sentence(source, rejection));
+        }
+        if self.wanted {
+            self.spool(source, rejection).map_err(writing(Path::new("a temporary file for rejections")))?;
+        }
+        Ok(())
+    }
+
+    fn spool(&mut self, source: &str, rejection: &Rejection) -> io::Result<()> {
+        let lines = match self.lines.take() {
+            Some(lines) => lines,
+            None => BufWriter::new(NamedTempFile::new()?),
+        };
+        write_line(self.lines.insert(lines), source, rejection)
+    }
+
+    /// Closes the file, so that thousands of shards do not hold thousands of them open.
+    pub(crate) fn close(self) -> Result<Told, CorpusError> {
+        let lines = match self.lines {
+            Some(lines) => {
+                let file = lines.into_inner().map_err(|error| error.into_error());
+                Some(file.map_err(writing(Path::new("a temporary file for rejections")))?.into_temp_path())
+            }
+            None => None,
+        };
+        Ok(Told { first: self.first, count: self.count, lines })
+    }
+}
+
+/// [`Waiting`], when its shard is done.
+pub(crate) struct Told {
+    first: Vec<String>,
+    count: u64,
+    lines: Option<TempPath>,
+}
+
+/// Tells of rejections in the order of the input.
+pub(crate) struct Rejections {
+    count: u64,
+    file: Option<(PathBuf, BufWriter<File>)>,
+}
+
+impl Rejections {
+    /// Writes them to `file` as well, if one is given.
+    pub(crate) fn new(file: Option<&Path>) -> Result<Self, CorpusError> {
+        let open = |path: &Path| match File::create(path) {
+            Ok(file) => Ok((path.to_owned(), BufWriter::new(file))),
+            Err(error) => Err(writing(path)(error)),
+        };
+        Ok(Rejections { count: 0, file: file.map(open).transpose()? })
+    }
+
+    /// Tells of one rejection in shard `source`.
+    pub(crate) fn tell(&mut self, source: &str, rejection: &Rejection) -> Result<(), CorpusError> {
+        self.count += 1;
+        if self.count <= TOLD {
+            eprintln!("{}", sentence(source, rejection));
+        }
+        if let Some((path, file)) = &mut self.file {
+            write_line(file, source, rejection).map_err(writing(path))?;
+        }
+        Ok(())
+    }
+
+    /// Tells of all rejections of a shard.
+    pub(crate) fn tell_all(&mut self, told: &Told) -> Result<(), CorpusError> {
+        for sentence in told.first.iter().take(TOLD.saturating_sub(self.count) as usize) {
+            eprintln!("{sentence}");
+        }
+        self.count += told.count;
+        if let (Some((path, file)), Some(lines)) = (&mut self.file, &told.lines) {
+            File::open(lines).and_then(|mut lines| io::copy(&mut lines, file)).map_err(writing(path))?;
+        }
+        Ok(())
+    }
+
+    /// Ends the telling; `strict` makes rejections the outcome.
+    pub(crate) fn finish(mut self, strict: bool) -> Result<Outcome, CorpusError> {
+        if self.count > TOLD {
+            let hint = if self.file.is_some() { "" } else { " (--rejected FILE writes all)" };
+            eprintln!("rejected: {} more{hint}", thousands(self.count - TOLD));
+        }
+        if let Some((path, file)) = &mut self.file {
+            file.flush().map_err(writing(path))?;
+        }
+        Ok(if strict && self.count > 0 { Outcome::Rejected } else { Outcome::Done })
+    }
+}
+
+fn sentence(source: &str, rejection: &Rejection) -> String {
+    let unit = match rejection.unit {
+        Unit::Byte => "byte",
+        Unit::Row => "row",
+    };
+    format!("rejected: {source}, {unit} {}: {}", rejection.place.position, rejection.reason)
+}
+
+fn write_line(out: &mut impl Write, source: &str, rejection: &Rejection) -> io::Result<()> {
+    let reason = rejection.reason.to_string();
+    let line = Line { source, position: rejection.place.position, unit: rejection.unit, reason: &reason };
+    serde_json::to_writer(&mut *out, &line)?;
+    out.write_all(b"\n")
+}
+
+fn writing(path: &Path) -> impl FnOnce(io::Error) -> CorpusError + '_ {
+    move |source| CorpusError::Write { name: path.display().to_string(), source }
+}

@@ -1,0 +1,79 @@
+//! How a command ends.
+
+use std::fmt;
+use std::io;
+
+use lookalike::corpus::CorpusError;
+use lookalike::walk::WalkError;
+
+/// Something failed.
+pub const FAILED: u8 = 1;
+/// What was typed makes no sense.
+pub const USAGE: u8 = 2;
+/// Done, with rejected records, under `--strict`.
+pub const REJECTED: u8 = 3;
+/// Ended by Ctrl-C or a polite kill, as shells count it.
+pub const INTERRUPTED: u8 = 130;
+
+/// A command that ran to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// All is well.
+    Done,
+    /// Records were rejected and `--strict` was given.
+    Rejected,
+}
+
+/// A command that did not.
+#[derive(Debug)]
+pub enum Failure {
+    /// What was typed makes no sense.
+    Usage(String),
+    /// The work failed.
+    Work(WalkError),
+    /// The output could not be written.
+    Output(io::Error),
+    /// Whoever read our output went away: `lookalike … | head` is no failure.
+    ClosedPipe,
+}
+
+impl Failure {
+    /// The exit code.
+    pub fn code(&self) -> u8 {
+        match self {
+            Failure::Usage(_) => USAGE,
+            Failure::Work(WalkError::Stopped) => INTERRUPTED,
+            Failure::Work(_) | Failure::Output(_) => FAILED,
+            Failure::ClosedPipe => 0,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(sentence) => f.write_str(sentence),
+            Failure::Work(error) => error.fmt(f),
+            Failure::Output(error) => write!(f, "cannot write the output: {error}"),
+            Failure::ClosedPipe => f.write_str("the reader of the output went away"),
+        }
+    }
+}
+
+impl From<WalkError> for Failure {
+    fn from(error: WalkError) -> Self {
+        Failure::Work(error)
+    }
+}
+
+impl From<CorpusError> for Failure {
+    fn from(error: CorpusError) -> Self {
+        Failure::Work(WalkError::Corpus(error))
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe { Failure::ClosedPipe } else { Failure::Output(error) }
+    }
+}

@@ -1,0 +1,189 @@
+//! The corridor's first half: every document of a corpus, as text, on any number of threads.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use lookalike_corpus::{Corpus, CorpusError, Format, Item, ReadOptions, Shard};
+use lookalike_model::{Document, Rejection, Skip};
+use lookalike_text::extract::{ContentMode, Extractor};
+
+/// What a long piece of work shares with whoever watches it.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// Set from outside: the work ends at the next document.
+    pub stop: AtomicBool,
+    /// Bytes read so far, before decompression.
+    pub bytes: AtomicU64,
+    /// Documents found so far.
+    pub documents: AtomicU64,
+}
+
+impl Watch {
+    /// Fails once the work was asked to end.
+    pub fn check(&self) -> Result<(), WalkError> {
+        if self.stop.load(Ordering::Relaxed) { Err(WalkError::Stopped) } else { Ok(()) }
+    }
+}
+
+/// Why a walk through a corpus ended early.
+#[derive(Debug)]
+pub enum WalkError {
+    /// The corpus could not be read, or what was made of it not written.
+    Corpus(CorpusError),
+    /// It was asked to stop.
+    Stopped,
+}
+
+impl std::fmt::Display for WalkError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            WalkError::Corpus(error) => error.fmt(f),
+            WalkError::Stopped => f.write_str("interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for WalkError {}
+
+impl From<CorpusError> for WalkError {
+    fn from(error: CorpusError) -> Self {
+        WalkError::Corpus(error)
+    }
+}
+
+/// One thing met on the way.
+#[derive(Debug)]
+pub enum Found<'a> {
+    /// A document and its text.
+    Document {
+        /// The document as found.
+        document: Document<'a>,
+        /// Its text.
+        text: &'a str,
+    },
+    /// A record that could not be read.
+    Rejected(Rejection),
+    /// A record that is no document.
+    Skipped(Skip<'a>),
+}
+
+/// Hands everything in `shard` to `each`, documents with their text, and returns the format it was in.
+pub fn documents(
+    shard: &Shard,
+    options: &Arc<ReadOptions>,
+    content: ContentMode,
+    watch: &Watch,
+    mut each: impl FnMut(Found<'_>) -> Result<(), WalkError>,
+) -> Result<Format, WalkError> {
+    documents_while(shard, options, content, watch, |found| each(found).map(|()| true))
+}
+
+/// Like [`documents`], until `each` returns false.
+pub fn documents_while(
+    shard: &Shard,
+    options: &Arc<ReadOptions>,
+    content: ContentMode,
+    watch: &Watch,
+    mut each: impl FnMut(Found<'_>) -> Result<bool, WalkError>,
+) -> Result<Format, WalkError> {
+    let mut reader = shard.open(options)?;
+    let mut extractor = Extractor::default();
+    let mut seen = 0;
+    loop {
+        watch.check()?;
+        let item = reader.next()?;
+        let counts = matches!(item, Some(Item::Document(_) | Item::Rejected(_)));
+        let go_on = match item {
+            None => false,
+            Some(Item::Rejected(rejection)) => each(Found::Rejected(rejection))?,
+            Some(Item::Skipped(skip)) => each(Found::Skipped(skip))?,
+            Some(Item::Document(document)) => {
+                let text = extractor.extract(&document, content).text;
+                each(Found::Document { document, text })?
+            }
+        };
+        watch.documents.fetch_add(counts.into(), Ordering::Relaxed);
+        let consumed = reader.consumed();
+        watch.bytes.fetch_add(consumed - seen, Ordering::Relaxed);
+        seen = consumed;
+        if !go_on {
+            return Ok(reader.format());
+        }
+    }
+}
+
+/// Does `work` for every shard on up to `threads` threads and returns what came out, in the order of the shards.
+///
+/// The result does not depend on the number of threads; of several failures the one of the earliest shard is
+/// returned.
+pub fn shards<T: Send>(
+    corpus: &Corpus,
+    threads: usize,
+    work: impl Fn(&Shard) -> Result<T, WalkError> + Sync,
+) -> Result<Vec<T>, WalkError> {
+    let next = AtomicUsize::new(0);
+    let failed = AtomicUsize::new(usize::MAX);
+    let slots: Vec<Mutex<Option<Result<T, WalkError>>>> =
+        corpus.shards().iter().map(|_| Mutex::new(None)).collect();
+    let worker = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            // Shards behind a failure need no work; those before it still may fail first.
+            if index >= slots.len() || index > failed.load(Ordering::Relaxed) {
+                return;
+            }
+            let result = work(&corpus.shards()[index]);
+            if result.is_err() {
+                failed.fetch_min(index, Ordering::Relaxed);
+            }
+            *slots[index].lock().expect("no worker panics while it holds a slot") = Some(result);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(slots.len()) {
+            scope.spawn(worker);
+        }
+        worker();
+    });
+    let finished = slots.into_iter().map(|slot| slot.into_inner().expect("no worker panicked"));
+    finished.map_while(|slot| slot).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_corpus::ReadOptions;
+
+    fn corpus(shards: usize) -> (tempfile::TempDir, Corpus) {
+        let folder = tempfile::tempdir().unwrap();
+        for index in 0..shards {
+            std::fs::write(folder.path().join(format!("{index:03}.txt")), index.to_string()).unwrap();
+        }
+        let corpus = Corpus::open(&[folder.path().display().to_string()], ReadOptions::default()).unwrap();
+        (folder, corpus)
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_the_shards() {
+        let (_folder, corpus) = corpus(40);
+        let names: Vec<String> = corpus.shards().iter().map(|shard| shard.name.clone()).collect();
+        for threads in [1, 2, 7, 100] {
+            let found = shards(&corpus, threads, |shard| Ok(shard.name.clone())).unwrap();
+            assert_eq!(found, names);
+        }
+    }
+
+    #[test]
+    fn the_earliest_failure_is_the_one_told() {
+        let (_folder, corpus) = corpus(40);
+        for threads in [1, 4] {
+            let error = shards(&corpus, threads, |shard| {
+                if shard.name < *"010.txt" {
+                    return Ok(());
+                }
+                Err(WalkError::Corpus(CorpusError::NoInput { input: shard.name.clone() }))
+            });
+            assert!(error.unwrap_err().to_string().starts_with("010.txt"));
+        }
+    }
+}
