@@ -33,7 +33,7 @@ pub(crate) struct Lexicon {
     /// XXH3-64 of each word in lower case.
     hashes: Vec<u64>,
     /// First word of each invented language.
-    first: HashMap<Language, u32>,
+    first: [u32; Language::ALL.len()],
     first_unspaced: u32,
     zipf: Zipf,
 }
@@ -45,7 +45,7 @@ impl Lexicon {
             letters: String::new(),
             ends: Vec::new(),
             hashes: Vec::new(),
-            first: HashMap::new(),
+            first: [0; Language::ALL.len()],
             first_unspaced: u32::MAX,
             zipf: Zipf::new(VOCABULARY),
         };
@@ -79,7 +79,7 @@ impl Lexicon {
     /// Frequent words are short, as everywhere.
     fn add_language(&mut self, language: Language) {
         let first = self.ends.len() as u32;
-        self.first.insert(language, first);
+        self.first[language as usize] = first;
         if language.unspaced() {
             self.first_unspaced = self.first_unspaced.min(first);
         }
@@ -110,12 +110,12 @@ impl Lexicon {
 
     /// A word of an invented language, by Zipf's law.
     pub(crate) fn draw(&self, language: Language, random: &mut Random) -> u32 {
-        self.first.get(&language).copied().unwrap_or(0) + u32::from(self.zipf.draw(random))
+        self.urn(language).word(random.next())
     }
 
     /// A sampler for one invented language, for whoever draws many words.
     pub(crate) fn urn(&self, language: Language) -> Urn<'_> {
-        Urn { first: self.first.get(&language).copied().unwrap_or(0), zipf: &self.zipf }
+        Urn { first: self.first[language as usize], zipf: &self.zipf }
     }
 
     /// The word as it is written inside a sentence. `coined` holds the spelling of coined names.

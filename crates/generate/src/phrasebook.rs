@@ -97,13 +97,15 @@ fn phrases(list: &[&str], ids: &HashMap<&str, u32>) -> Phrases {
 }
 
 fn english_words() -> impl Iterator<Item = &'static str> {
-    let patterns = genres::ALL.into_iter().flat_map(|genre| {
-        [genre.titles, genre.headings, genre.sentences, genre.items].into_iter().flatten()
-    });
+    let patterns = genres::ALL
+        .into_iter()
+        .flat_map(|genre| [genre.titles, genre.headings, genre.sentences, genre.items].into_iter().flatten());
     let patterns = patterns.chain([ANYWHERE, MENU, FOOTER].into_iter().flatten());
     let lists = [NOUNS, PLURALS, ADJECTIVES, ADVERBS, VERBS, PAST, PLACES, MONTHS];
     let lists = lists.into_iter().chain(genres::ALL.into_iter().map(|genre| genre.things));
-    patterns.flat_map(|source| fixed_words(source)).chain(lists.flatten().flat_map(|phrase| phrase.split(' ')))
+    patterns
+        .flat_map(|source| fixed_words(source))
+        .chain(lists.flatten().flat_map(|phrase| phrase.split(' ')))
 }
 
 #[cfg(test)]

@@ -101,16 +101,19 @@ impl Prose {
         }
     }
 
+    /// Lets the last line end otherwise.
+    pub(crate) fn restop_last(&mut self, stop: Stop) {
+        if let Some(line) = self.lines.last_mut() {
+            line.stop = stop;
+        }
+    }
+
     pub(crate) fn lines(&self) -> &[Line] {
         &self.lines
     }
 
     pub(crate) fn words(&self, line: &Line) -> &[Word] {
         &self.words[line.start as usize..line.end as usize]
-    }
-
-    pub(crate) fn all_words_mut(&mut self) -> &mut [Word] {
-        &mut self.words
     }
 
     /// Title and headline, which edits leave alone, and the lines below.

@@ -23,7 +23,9 @@ impl Scatter {
 
     /// Which slot of the plan stands at `position` of the corpus.
     pub(crate) fn slot(&self, position: u64) -> u64 {
-        self.walk(position, |scatter, value| (0..ROUNDS).fold(value, |value, round| scatter.forth(value, round)))
+        self.walk(position, |scatter, value| {
+            (0..ROUNDS).fold(value, |value, round| scatter.forth(value, round))
+        })
     }
 
     /// Where in the corpus the `slot` of the plan stands.

@@ -1,7 +1,5 @@
 //! Zipf's law from a table of lots.
 
-use crate::random::Random;
-
 const LOTS: u64 = 1 << 15;
 
 /// Draws ranks with probability about 1 / (rank + 2): each rank owns its share of 32,768 equal lots.
@@ -26,10 +24,6 @@ impl Zipf {
     /// A rank, from the lowest bits of `draw`.
     pub(crate) fn rank(&self, draw: u64) -> u16 {
         self.lots.get((draw % LOTS) as usize).copied().unwrap_or(0)
-    }
-
-    pub(crate) fn draw(&self, random: &mut Random) -> u16 {
-        self.rank(random.next())
     }
 }
 

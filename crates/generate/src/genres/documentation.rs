@@ -6,8 +6,8 @@ pub(super) const GENRE: Genre = Genre {
     name: "manual",
     things: &[
         "server", "buffer", "module", "index", "parser", "queue", "packet", "cache", "thread", "socket",
-        "compiler", "table", "pointer", "kernel", "archive", "session", "schema", "driver", "cursor", "token",
-        "log file", "worker", "branch", "filter", "record",
+        "compiler", "table", "pointer", "kernel", "archive", "session", "schema", "driver", "cursor",
+        "token", "log file", "worker", "branch", "filter", "record",
     ],
     titles: &[
         "{name} manual: the {adj} {thing}",

@@ -6,8 +6,8 @@ pub(super) const GENRE: Genre = Genre {
     name: "shop",
     things: &[
         "lamp", "kettle", "chair", "backpack", "blanket", "bicycle", "clock", "mirror", "jacket", "knife",
-        "shelf", "speaker", "camera", "tent", "pillow", "basket", "drill", "heater", "wallet", "scarf", "helmet",
-        "mattress", "vase", "keyboard", "charger",
+        "shelf", "speaker", "camera", "tent", "pillow", "basket", "drill", "heater", "wallet", "scarf",
+        "helmet", "mattress", "vase", "keyboard", "charger",
     ],
     titles: &[
         "{name} {adj} {thing} in {place} grey",
