@@ -97,7 +97,7 @@ impl TruthGroup {
     }
 
     /// Positions of its documents, the original first.
-    pub fn members(&self) -> impl Iterator<Item = u64> {
+    pub fn members(&self) -> impl Iterator<Item = u64> + use<> {
         let TruthGroup { family, seating } = *self;
         (0..family.size).map(move |member| seating.position(&family, member))
     }

@@ -172,10 +172,10 @@ pub(crate) const VERBS: &[&str] = &[
 ];
 
 pub(crate) const PAST: &[&str] = &[
-    "opened", "moved", "changed", "closed", "turned", "stopped", "failed", "started", "arrived", "grew",
-    "fell", "broke", "improved", "returned", "vanished", "worked", "waited", "burned", "froze", "melted",
-    "leaked", "cracked", "doubled", "shrank", "helped", "saved", "carried", "reached", "crossed", "joined",
-    "covered", "replaced", "measured", "lost", "won", "kept", "held", "sold", "built", "painted",
+    "opened", "moved", "changed", "closed", "turned", "stopped", "failed", "started", "arrived", "rested",
+    "slipped", "burst", "improved", "returned", "vanished", "worked", "waited", "burned", "settled",
+    "melted", "leaked", "cracked", "doubled", "jumped", "helped", "saved", "carried", "reached", "crossed",
+    "joined", "covered", "replaced", "measured", "lost", "won", "kept", "held", "sold", "built", "painted",
 ];
 
 /// Towns that are on no map.

@@ -238,7 +238,8 @@ impl Writer<'_> {
                 _ => prose.push(urn.word(draw), mark),
             }
         }
-        if self.random.one_in(16) { Stop::Question } else { Stop::Full }
+        let asks = sort == Sort::Sentence && self.random.one_in(16);
+        if asks { Stop::Question } else { Stop::Full }
     }
 
     /// A single word of a language.
