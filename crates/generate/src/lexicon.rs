@@ -13,7 +13,7 @@ use crate::zipf::Zipf;
 /// Words of each invented language.
 const VOCABULARY: u16 = 3000;
 /// Numbers below this are words, and have their own number as word.
-const NUMBERS: u32 = 10_000;
+const NUMBERS: u32 = 2_100;
 /// After the plain numbers come those with a leading zero, `00` to `09`.
 const PADDED: u32 = NUMBERS + 10;
 /// Set in the word of a coined name; the other bits are its number.
@@ -22,8 +22,8 @@ const COINED: u32 = 1 << 31;
 /// Spellings and hashes of all words, found by their number.
 ///
 /// ```text
-/// 0..10,000   10,000..10,010   10,010..     ..                  ..                    2^31..
-/// numbers     00 to 09         English      spaced languages    unspaced languages    coined names
+/// 0..2100   2100..2110   2110..     ..                  ..                    2^31..
+/// numbers   00 to 09     English    spaced languages    unspaced languages    coined names
 /// ```
 #[derive(Debug)]
 pub(crate) struct Lexicon {
@@ -119,6 +119,7 @@ impl Lexicon {
     }
 
     /// The word as it is written inside a sentence. `coined` holds the spelling of coined names.
+    #[inline]
     pub(crate) fn spelling<'a>(&'a self, word: u32, coined: &'a mut String) -> &'a str {
         if word & COINED != 0 {
             coined.clear();
@@ -131,6 +132,7 @@ impl Lexicon {
     }
 
     /// XXH3-64 of the word in lower case.
+    #[inline]
     pub(crate) fn hash(&self, word: u32) -> u64 {
         if word & COINED == 0 {
             return self.hashes[word as usize];
@@ -163,7 +165,7 @@ impl Urn<'_> {
     }
 }
 
-/// The word for a number; the largest is 9999.
+/// The word for a number; the largest is 2099.
 pub(crate) fn number(value: u32) -> u32 {
     value.min(NUMBERS - 1)
 }

@@ -1,7 +1,15 @@
 //! The truth: which documents are related, how, and how similar they are exactly.
 //!
 //! Planted pairs are each copy with its original and, in groups of up to [`ALL_PAIRS`] documents, each copy
-//! with every other. Clusters, which grow with the corpus, list each member with the first only.
+//! with every other. Clusters, which grow with the corpus, list each member with the first only. Pages of
+//! different groups share no more than stock phrases: in the sample no two of them reach a Jaccard of 0.25.
+//!
+//! ```
+//! use lookalike_generate::{Kind, sample};
+//!
+//! let mirrors = sample().truth().filter(|pair| pair.kind == Kind::Mirror);
+//! assert!(mirrors.into_iter().all(|pair| pair.intersection == pair.union));
+//! ```
 
 use serde::{Deserialize, Serialize};
 

@@ -23,7 +23,7 @@ pub(crate) struct Subject {
 /// How much is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// A title of under five words and nothing else.
+    /// A headline of under five words and nothing else.
     Tiny,
     /// Five to twenty words.
     Little,
@@ -123,7 +123,7 @@ impl Writer<'_> {
     fn section(&mut self, paragraphs: (u32, u32), entries: (u32, u32), prose: &mut Prose) {
         for _ in 0..self.random.between(paragraphs.0, paragraphs.1) {
             self.line(Sort::Sentence, Role::Paragraph, prose);
-            for _ in 0..self.random.between(1, 5) {
+            for _ in 0..self.random.between(1, 4) {
                 self.sentence(prose);
             }
         }
@@ -140,7 +140,7 @@ impl Writer<'_> {
             let word = if place == before / 2 { self.subject.name } else { self.word(language) };
             prose.push(word, Mark::None);
         }
-        prose.finish(Role::Title, language, Stop::Full);
+        prose.finish(Role::Headline, language, Stop::Full);
     }
 
     /// A sentence that continues a paragraph.

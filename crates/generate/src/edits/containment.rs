@@ -1,14 +1,14 @@
 //! A longer page holds the original, title and all, in one piece: every 5-gram of the original is in it.
 
-use super::share;
+use super::{grade, share};
 use crate::prose::{Prose, Role};
 use crate::writer::{Length, Writer};
 
 pub(super) fn apply(original: &Prose, writer: &mut Writer<'_>, copy: &mut Prose) {
     writer.article(Length::Tiny, copy);
     let whole = original.lines().len();
-    let before = share(whole, writer.random.between(5, 80));
-    let after = share(whole, writer.random.between(5, 80));
+    let before = share(whole, grade(2, 90, writer));
+    let after = share(whole, grade(2, 90, writer));
     writer.paragraph(copy);
     (1..before).for_each(|_| writer.sentence(copy));
     for line in original.lines() {

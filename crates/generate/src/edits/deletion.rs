@@ -1,13 +1,13 @@
-//! Sentences are left out, in one block or spread over the text: from a twentieth up to two thirds.
+//! Sentences are left out, in one block or spread over the text: from a sentence up to two thirds.
 
-use super::{share, spread};
+use super::{grade, share, spread};
 use crate::prose::Prose;
 use crate::writer::Writer;
 
 pub(super) fn apply(original: &Prose, writer: &mut Writer<'_>, copy: &mut Prose) {
     let (top, body) = original.top_and_body();
     copy.copy_lines(original, top);
-    let percent = writer.random.between(5, 66);
+    let percent = grade(2, 66, writer);
     let dropped = share(body.len(), percent);
     let block =
         writer.random.one_in(2).then(|| writer.random.index(body.len() - dropped.min(body.len()) + 1));

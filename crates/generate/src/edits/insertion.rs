@@ -1,14 +1,13 @@
-//! Sentences are added, in one block or spread over the text: from a twentieth up to twice the text.
+//! Sentences are added, in one block or spread over the text: from a sentence up to twice the text.
 
-use super::{share, spread};
+use super::{grade, share, spread};
 use crate::prose::Prose;
 use crate::writer::Writer;
 
 pub(super) fn apply(original: &Prose, writer: &mut Writer<'_>, copy: &mut Prose) {
     let (top, body) = original.top_and_body();
     copy.copy_lines(original, top);
-    let percent =
-        if writer.random.one_in(2) { writer.random.between(5, 60) } else { writer.random.between(60, 200) };
+    let percent = grade(2, 200, writer);
     let added = share(body.len(), percent);
     let block = writer.random.one_in(2).then(|| writer.random.index(body.len()));
     for (place, (line, spread)) in body.iter().zip(spread(added, body.len())).enumerate() {

@@ -14,10 +14,10 @@ mod reordering;
 mod short;
 mod substitution;
 
-use crate::Kind;
 use crate::families::Family;
 use crate::prose::Prose;
 use crate::writer::Writer;
+use crate::{Kind, Language};
 
 /// Writes the copy of `original` that `writer` makes as a member of `family`.
 pub(crate) fn apply(family: &Family, original: &Prose, writer: &mut Writer<'_>, copy: &mut Prose) {
@@ -38,11 +38,7 @@ pub(crate) fn apply(family: &Family, original: &Prose, writer: &mut Writer<'_>, 
 }
 
 /// Copies `original` and lets `change` give each word a successor.
-fn change_words(
-    original: &Prose,
-    copy: &mut Prose,
-    mut change: impl FnMut(usize, u32, crate::Language) -> u32,
-) {
+fn change_words(original: &Prose, copy: &mut Prose, mut change: impl FnMut(usize, u32, Language) -> u32) {
     let mut index = 0;
     for line in original.lines() {
         for word in original.words(line) {
@@ -56,6 +52,11 @@ fn change_words(
 /// Spreads `parts` events evenly over `whole` steps: how many fall on each step.
 fn spread(parts: usize, whole: usize) -> impl Iterator<Item = usize> {
     (0..whole).map(move |step| (step + 1) * parts / whole - step * parts / whole)
+}
+
+/// A strength from `low` to `high`, more often near `low`: most copies on the web are light ones.
+fn grade(low: u32, high: u32, writer: &mut Writer<'_>) -> u32 {
+    low + writer.random.skewed((high - low + 1) as usize) as u32
 }
 
 /// So many percent of `whole`, at least one.

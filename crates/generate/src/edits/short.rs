@@ -1,5 +1,5 @@
 //! Pages of a few words. Under five words they are one shingle, so only the punctuation changes; longer ones
-//! lose or gain a word.
+//! end on another word or gain one, so that at least one 5-gram stays.
 
 use super::change_words;
 use crate::language::Stop;

@@ -33,6 +33,11 @@ fn is_capital(index: usize, word: Word) -> bool {
 
 /// Appends a word, its first letter as a capital where its script has capitals.
 fn push_capital(word: &str, out: &mut String) {
+    let start = out.len();
+    if word.as_bytes().first().is_some_and(u8::is_ascii) {
+        out.push_str(word);
+        return out[start..=start].make_ascii_uppercase();
+    }
     let mut letters = word.chars();
     out.extend(letters.next().into_iter().flat_map(char::to_uppercase));
     out.push_str(letters.as_str());

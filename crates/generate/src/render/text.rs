@@ -1,7 +1,6 @@
 //! Plain text: a line for each block, an empty line before paragraphs.
 
 use super::{gap, is_capital, push_capital};
-use crate::language::Stop;
 use crate::lexicon::Lexicon;
 use crate::prose::{Line, Prose, Role};
 
@@ -34,8 +33,8 @@ fn separator(before: &Line, line: &Line) -> &'static str {
     match (before.role, line.role) {
         (Role::Menu, Role::Menu) => " | ",
         (Role::Paragraph | Role::Sentence, Role::Sentence) => {
-            let closes_itself = before.language.unspaced() && !before.language.stop(before.stop).is_empty();
-            if closes_itself && before.stop != Stop::None { "" } else { " " }
+            let has_stop = !before.language.stop(before.stop).is_empty();
+            if has_stop && before.language.unspaced() { "" } else { " " }
         }
         (_, Role::Item) => "\n* ",
         (_, Role::Menu | Role::Sentence | Role::Title) => "\n",
