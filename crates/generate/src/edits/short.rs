@@ -1,0 +1,32 @@
+//! Pages of a few words. Under five words they are one shingle, so only the punctuation changes; longer ones
+//! end on another word or gain one, so that at least one 5-gram stays.
+
+use super::change_words;
+use crate::language::Stop;
+use crate::prose::{Mark, Prose};
+use crate::writer::Writer;
+
+const SHINGLE: usize = 5;
+
+pub(super) fn apply(original: &Prose, writer: &mut Writer<'_>, copy: &mut Prose) {
+    let Some(line) = original.lines().first() else { return };
+    let words = original.words(line);
+    if words.len() < SHINGLE {
+        copy.copy_line(original, line);
+        copy.restop_last(if writer.random.one_in(2) { Stop::None } else { Stop::Exclamation });
+    } else if writer.random.one_in(2) {
+        let changed = writer.random.index(words.len());
+        change_words(
+            original,
+            copy,
+            |index, word, language| {
+                if index == changed { writer.other_word(word, language) } else { word }
+            },
+        );
+    } else {
+        words.iter().for_each(|word| copy.push(word.id, word.mark));
+        let added = writer.word(line.language);
+        copy.push(added, Mark::None);
+        copy.finish(line.role, line.language, line.stop);
+    }
+}

@@ -1,0 +1,90 @@
+//! Chance from a seed: the same numbers on every machine, by integer arithmetic alone.
+
+/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014), also the `mix` of the project's own hashes.
+pub(crate) fn mix(mut z: u64) -> u64 {
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+pub(crate) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A key for the thing number `index` below `key`, unrelated to the keys of its siblings.
+pub(crate) fn child(key: u64, index: u64) -> u64 {
+    mix(key ^ mix(index.wrapping_add(GOLDEN)))
+}
+
+/// SplitMix64.
+#[derive(Debug, Clone)]
+pub(crate) struct Random {
+    state: u64,
+}
+
+impl Random {
+    pub(crate) fn new(key: u64) -> Self {
+        Random { state: key }
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(GOLDEN);
+        mix(self.state)
+    }
+
+    /// A number below `bound`, 0 when `bound` is 0. The bias, under `bound` / 2^32, is the same everywhere.
+    pub(crate) fn below(&mut self, bound: u32) -> u32 {
+        scale(self.next() >> 32, bound)
+    }
+
+    /// A number from `low` to `high`, both included.
+    pub(crate) fn between(&mut self, low: u32, high: u32) -> u32 {
+        low + self.below(high.saturating_sub(low) + 1)
+    }
+
+    pub(crate) fn one_in(&mut self, n: u32) -> bool {
+        self.below(n) == 0
+    }
+
+    pub(crate) fn percent(&mut self, share: u32) -> bool {
+        self.below(100) < share
+    }
+
+    /// An index below `len`.
+    pub(crate) fn index(&mut self, len: usize) -> usize {
+        self.below(u32::try_from(len).unwrap_or(u32::MAX)) as usize
+    }
+
+    /// An index below `len` that favours the first ones, as words of a language do: the product of two draws.
+    pub(crate) fn skewed(&mut self, len: usize) -> usize {
+        let draw = self.next();
+        let first = scale(draw >> 32, u32::try_from(len).unwrap_or(u32::MAX));
+        scale(draw & 0xffff_ffff, first + 1) as usize
+    }
+}
+
+fn scale(draw: u64, bound: u32) -> u32 {
+    ((draw * u64::from(bound)) >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stream_is_the_published_one() {
+        // First outputs of SplitMix64 for the seed 1234567, as in the reference implementation.
+        let mut random = Random::new(1_234_567);
+        assert_eq!(random.next(), 6_457_827_717_110_365_317);
+        assert_eq!(random.next(), 3_203_168_211_198_807_973);
+    }
+
+    #[test]
+    fn bounds_hold() {
+        let mut random = Random::new(1);
+        for _ in 0..1000 {
+            assert!(random.below(7) < 7);
+            assert!((3..=5).contains(&random.between(3, 5)));
+            assert!(random.skewed(9) < 9);
+        }
+        assert_eq!(random.below(0), 0);
+    }
+}

@@ -1,0 +1,93 @@
+//! The order of the corpus: relatives stand far apart, yet nobody keeps a list.
+//!
+//! A Feistel network over the next even number of bits is a permutation that can be walked both ways; values
+//! outside the corpus are sent through again until they fall inside (cycle walking, Black and Rogaway 2002).
+
+use crate::random::child;
+
+const ROUNDS: u64 = 4;
+
+/// A seeded permutation of the numbers below `len`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scatter {
+    len: u64,
+    half: u32,
+    key: u64,
+}
+
+impl Scatter {
+    pub(crate) fn new(len: u64, key: u64) -> Self {
+        let bits = u64::BITS - len.saturating_sub(1).leading_zeros();
+        Scatter { len, half: bits.div_ceil(2).max(1), key }
+    }
+
+    /// Which slot of the plan stands at `position` of the corpus.
+    pub(crate) fn slot(&self, position: u64) -> u64 {
+        self.walk(position, |scatter, value| {
+            (0..ROUNDS).fold(value, |value, round| scatter.forth(value, round))
+        })
+    }
+
+    /// Where in the corpus the `slot` of the plan stands.
+    pub(crate) fn position(&self, slot: u64) -> u64 {
+        self.walk(slot, |scatter, value| {
+            (0..ROUNDS).rev().fold(value, |value, round| scatter.back(value, round))
+        })
+    }
+
+    fn walk(&self, mut value: u64, step: impl Fn(&Self, u64) -> u64) -> u64 {
+        debug_assert!(value < self.len);
+        loop {
+            value = step(self, value);
+            if value < self.len {
+                return value;
+            }
+        }
+    }
+
+    fn forth(&self, value: u64, round: u64) -> u64 {
+        let (left, right) = self.halves(value);
+        (right << self.half) | (left ^ self.noise(right, round))
+    }
+
+    fn back(&self, value: u64, round: u64) -> u64 {
+        let (left, right) = self.halves(value);
+        ((right ^ self.noise(left, round)) << self.half) | left
+    }
+
+    fn halves(&self, value: u64) -> (u64, u64) {
+        (value >> self.half, value & self.mask())
+    }
+
+    fn noise(&self, half: u64, round: u64) -> u64 {
+        child(self.key.wrapping_add(round), half) & self.mask()
+    }
+
+    fn mask(&self) -> u64 {
+        (1 << self.half) - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_a_permutation_and_knows_the_way_back() {
+        for len in [1, 2, 3, 4, 5, 63, 64, 65, 1000] {
+            let scatter = Scatter::new(len, 42);
+            let mut seen = vec![false; len as usize];
+            for position in 0..len {
+                let slot = scatter.slot(position);
+                assert_eq!(scatter.position(slot), position);
+                assert!(!std::mem::replace(&mut seen[slot as usize], true));
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_corpus_still_works() {
+        let scatter = Scatter::new(u64::MAX, 7);
+        assert_eq!(scatter.position(scatter.slot(12_345)), 12_345);
+    }
+}

@@ -1,0 +1,239 @@
+//! The truth: which documents are related, how, and how similar they are exactly.
+//!
+//! Planted pairs are each copy with its original and, in groups of up to [`ALL_PAIRS`] documents, each copy
+//! with every other. Clusters, which grow with the corpus, list each member with the first only. Pages of
+//! different groups share no more than stock phrases: in the sample no two of them reach a Jaccard of 0.25.
+//!
+//! ```
+//! use lookalike_generate::{Kind, sample};
+//!
+//! let mirrors = sample().truth().filter(|pair| pair.kind == Kind::Mirror);
+//! assert!(mirrors.into_iter().all(|pair| pair.intersection == pair.union));
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use crate::Kind;
+use crate::composer::Composer;
+use crate::families::Family;
+use crate::grams::{Counter, Grams};
+use crate::plan::{Seating, document_id};
+
+/// Groups of up to so many documents list all their pairs, clusters excepted.
+pub const ALL_PAIRS: u64 = 50;
+
+/// Two related documents and how much they share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlantedPair {
+    /// The number of their group.
+    pub group: u64,
+    /// How the copies of the group were made.
+    pub kind: Kind,
+    /// Position of one document: the original, or else the copy that was made first.
+    pub a: u64,
+    /// Position of the other.
+    pub b: u64,
+    /// True when `b` was made from `a`, false when both were made from a third.
+    pub derived: bool,
+    /// Number of word 5-grams in both.
+    pub intersection: u64,
+    /// Number of word 5-grams in either.
+    pub union: u64,
+}
+
+impl PlantedPair {
+    /// The Jaccard coefficient of the two sets of word 5-grams.
+    pub fn jaccard(&self) -> f64 {
+        if self.union == 0 { 1.0 } else { self.intersection as f64 / self.union as f64 }
+    }
+
+    /// The pair as a line of the truth file.
+    pub fn to_line(&self) -> TruthLine {
+        TruthLine {
+            group: self.group,
+            kind: self.kind,
+            a: document_id(self.a),
+            b: document_id(self.b),
+            derived: self.derived,
+            jaccard: self.jaccard(),
+            intersection: self.intersection,
+            union: self.union,
+        }
+    }
+}
+
+/// A line of the truth file; [`crate::jsonl`] explains the fields.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the fields are explained at `PlantedPair` and in `jsonl`")]
+pub struct TruthLine {
+    pub group: u64,
+    pub kind: Kind,
+    pub a: String,
+    pub b: String,
+    pub derived: bool,
+    pub jaccard: f64,
+    pub intersection: u64,
+    pub union: u64,
+}
+
+/// An original and its copies.
+#[derive(Debug, Clone, Copy)]
+pub struct TruthGroup {
+    family: Family,
+    seating: Seating,
+}
+
+impl TruthGroup {
+    /// The number that its pairs and documents bear; numbers are not consecutive.
+    pub fn number(&self) -> u64 {
+        self.family.number
+    }
+
+    /// How its copies were made.
+    pub fn kind(&self) -> Kind {
+        self.family.kind
+    }
+
+    /// How many documents it has.
+    pub fn size(&self) -> u64 {
+        self.family.size
+    }
+
+    /// True when only pairs with the original are listed.
+    pub fn is_star(&self) -> bool {
+        is_star(&self.family)
+    }
+
+    /// Positions of its documents, the original first.
+    pub fn members(&self) -> impl Iterator<Item = u64> + use<> {
+        let TruthGroup { family, seating } = *self;
+        (0..family.size).map(move |member| seating.position(&family, member))
+    }
+}
+
+fn is_star(family: &Family) -> bool {
+    family.kind == Kind::Cluster || family.size > ALL_PAIRS
+}
+
+/// The groups of a plan, in ascending order of their numbers.
+#[derive(Debug, Clone)]
+pub struct Groups {
+    seating: Seating,
+    next: u64,
+}
+
+impl Groups {
+    pub(crate) fn new(seating: Seating) -> Self {
+        Groups { seating, next: 0 }
+    }
+}
+
+impl Iterator for Groups {
+    type Item = TruthGroup;
+
+    fn next(&mut self) -> Option<TruthGroup> {
+        while self.next < self.seating.families.len() {
+            let family = self.seating.families.get(self.next);
+            self.next += 1;
+            if family.size > 1 {
+                return Some(TruthGroup { family, seating: self.seating });
+            }
+        }
+        None
+    }
+}
+
+/// The planted pairs of a plan, group by group. Holds the 5-grams of one group at a time, of a cluster those of
+/// two members.
+pub struct Truth {
+    groups: Groups,
+    composer: Composer,
+    counter: Counter,
+    /// Sets of the members met so far; the second one of a cluster is overwritten by each member.
+    sets: Vec<Grams>,
+    open: Option<Open>,
+}
+
+/// A group that is being compared: the pair (`older`, `newer`) comes next.
+#[derive(Clone, Copy)]
+struct Open {
+    group: TruthGroup,
+    older: u64,
+    newer: u64,
+}
+
+impl Truth {
+    pub(crate) fn new(seating: Seating, composer: Composer) -> Self {
+        Truth {
+            groups: Groups::new(seating),
+            composer,
+            counter: Counter::default(),
+            sets: Vec::new(),
+            open: None,
+        }
+    }
+
+    /// Counts the grams of a member into its set.
+    fn count(&mut self, family: &Family, member: u64) {
+        let place = place_of(family, member);
+        if self.sets.len() <= place {
+            self.sets.resize_with(place + 1, Grams::default);
+        }
+        self.composer.compose(family, member);
+        self.counter.count(self.composer.page(), &self.composer.book.lexicon, &mut self.sets[place]);
+    }
+
+    fn open_next_group(&mut self) -> Option<Open> {
+        let group = self.groups.next()?;
+        self.count(&group.family, 0);
+        self.count(&group.family, 1);
+        Some(Open { group, older: 0, newer: 1 })
+    }
+
+    /// Goes on to the next pair of the group, or closes it.
+    fn advance(&mut self, open: Open) {
+        let Open { group, older, newer } = open;
+        self.open = if older + 1 < newer && !group.is_star() {
+            Some(Open { older: older + 1, ..open })
+        } else if newer + 1 < group.size() {
+            self.count(&group.family, newer + 1);
+            Some(Open { group, older: 0, newer: newer + 1 })
+        } else {
+            None
+        };
+    }
+
+    /// Bytes held by the buffers and the lexicon: bounded, whatever the size of the corpus.
+    pub fn memory(&self) -> usize {
+        let sets = self.sets.iter().map(Grams::memory).sum::<usize>();
+        self.composer.memory() + self.counter.memory() + sets
+    }
+}
+
+fn place_of(family: &Family, member: u64) -> usize {
+    (if is_star(family) { member.min(1) } else { member }) as usize
+}
+
+impl Iterator for Truth {
+    type Item = PlantedPair;
+
+    fn next(&mut self) -> Option<PlantedPair> {
+        let open = match self.open {
+            Some(open) => open,
+            None => self.open_next_group()?,
+        };
+        let Open { group: TruthGroup { family, seating }, older, newer } = open;
+        let (one, other) = (&self.sets[place_of(&family, older)], &self.sets[place_of(&family, newer)]);
+        let (intersection, union) = one.compare(other);
+        self.advance(open);
+        Some(PlantedPair {
+            group: family.number,
+            kind: family.kind,
+            a: seating.position(&family, older),
+            b: seating.position(&family, newer),
+            derived: older == 0,
+            intersection,
+            union,
+        })
+    }
+}
