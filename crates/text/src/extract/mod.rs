@@ -2,6 +2,12 @@
 //!
 //! Every extractor writes into an [`Extracted`], whose memory is used again for the next document.
 
+pub mod charset;
+mod entity;
+pub mod html;
+mod tag;
+mod writer;
+
 use lookalike_model::SpanMap;
 
 /// Plain text made from a document's source, with its blocks and the way back.
