@@ -338,6 +338,7 @@ struct Page {
     dropped: bool,
     raw_lines: bool,
     drawing: bool,
+    title: bool,
 }
 
 impl Page {
@@ -348,7 +349,11 @@ impl Page {
             "svg" => self.drawing = true,
             "title" if self.drawing => self.dropped = true,
             "br" => self.separate(2),
-            "p" | "div" | "h1" | "td" | "title" => self.separate(3),
+            "p" | "div" | "h1" | "td" => self.separate(3),
+            "title" => {
+                self.separate(3);
+                self.title = true;
+            }
             "xmp" | "textarea" => {
                 self.separate(3);
                 self.raw_lines = true;
@@ -369,6 +374,7 @@ impl Page {
             "br" => self.separate(2),
             "title" => {
                 self.dropped = false;
+                self.title = false;
                 self.separate(3);
             }
             "p" | "div" | "h1" | "td" => self.separate(3),
@@ -396,7 +402,7 @@ impl Page {
         }
         for character in text.chars() {
             match character {
-                '\n' if self.pre > 0 || self.raw_lines => self.separate(2),
+                '\n' if (self.pre > 0 && !self.title) || self.raw_lines => self.separate(2),
                 ' ' | '\t' | '\n' | '\r' | '\u{c}' => self.separate(1),
                 _ => {
                     let separators = ["", " ", "\n", "\n\n"];
