@@ -1,8 +1,44 @@
 //! From bytes to plain text: charset, HTML, e-mail and wiki markup.
 //!
 //! Every extractor writes into an [`Extracted`], whose memory is used again for the next document.
+//!
+//! ```
+//! use lookalike_model::{Content, Document, Media, Place};
+//! use lookalike_text::extract::{ContentMode, Extractor};
+//!
+//! let mut extractor = Extractor::default();
+//! let page = Document {
+//!     id: "page-1",
+//!     url: None,
+//!     media: Media::Html,
+//!     content: Content::Encoded { bytes: b"<p>na\xEFve", charset: Some("latin1") },
+//!     place: Place::default(),
+//!     raw: None,
+//! };
+//! assert_eq!(extractor.extract(&page, ContentMode::Page).text, "naïve");
+//! ```
+//!
+//! - [`charset`]: from bytes in some encoding to Unicode
+//! - [`html`]: HTML and other marked-up text
+//! - [`content`]: reduces a page to its main content
+//! - [`email`]: subject and body of a message
+//! - [`wikitext`]: the source text of MediaWiki pages
 
-use lookalike_model::SpanMap;
+pub mod charset;
+pub mod content;
+pub mod email;
+mod entity;
+mod function_words;
+pub mod html;
+mod tag;
+pub mod wikitext;
+mod writer;
+
+use lookalike_model::{Content, Document, Media, SpanMap};
+
+use self::charset::Charset;
+use self::content::{MainContent, Outcome};
+use self::writer::is_blank;
 
 /// Plain text made from a document's source, with its blocks and the way back.
 #[derive(Debug, Default)]
@@ -34,5 +70,163 @@ impl Extracted {
         self.text.clear();
         self.spans.clear();
         self.blocks.clear();
+    }
+}
+
+/// Which part of a document is its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ContentMode {
+    /// The whole page.
+    #[default]
+    Page,
+    /// The main content of marked-up pages; plain text and messages are taken whole.
+    Main,
+    /// The whole page, with plain text read as e-mail messages.
+    Email,
+}
+
+/// The text of one document, borrowed from the document where it could be taken as it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Text<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// What the spans lead back to: the decoded document, or the bytes of a message.
+    pub source: &'a [u8],
+    /// Leads from `text` back to `source`.
+    pub spans: &'a SpanMap,
+    /// The blocks of `text` in order.
+    pub blocks: &'a [Block],
+    /// The encoding of the document; of a message, whose parts may differ, that of its envelope.
+    pub charset: Charset,
+    /// What became of the search for main content, where there was one.
+    pub main: Option<Outcome>,
+}
+
+/// Makes texts from documents; holds the memory for the next one.
+#[derive(Debug, Default)]
+pub struct Extractor {
+    decoded: String,
+    extracted: Extracted,
+    main: MainContent,
+}
+
+impl Extractor {
+    /// The text of `document`. Never fails; plain Unicode text is borrowed and not copied.
+    pub fn extract<'a>(&'a mut self, document: &Document<'a>, mode: ContentMode) -> Text<'a> {
+        self.extracted.clear();
+        let message =
+            document.media == Media::Email || (mode == ContentMode::Email && document.media == Media::Text);
+        if message {
+            return self.message(document);
+        }
+        let (source, charset) = decoded(document, &mut self.decoded);
+        let out = &mut self.extracted;
+        match document.media {
+            Media::Text | Media::Email => {
+                paragraphs(source, &mut out.blocks);
+                let Extracted { spans, blocks, .. } = out;
+                return Text { text: source, source: source.as_bytes(), spans, blocks, charset, main: None };
+            }
+            Media::Html => html::html(source, out),
+            Media::Sgml => html::sgml(source, out),
+            Media::Wikitext => wikitext::wikitext(source, out),
+        }
+        let main = (mode == ContentMode::Main).then(|| self.main.reduce(out));
+        let Extracted { text, spans, blocks } = out;
+        Text { text, source: source.as_bytes(), spans, blocks, charset, main }
+    }
+
+    fn message<'a>(&'a mut self, document: &Document<'a>) -> Text<'a> {
+        let source = document.content.bytes();
+        email::email(source, &mut self.extracted);
+        let Extracted { text, spans, blocks } = &self.extracted;
+        Text { text, source, spans, blocks, charset: Charset::UNICODE, main: None }
+    }
+}
+
+fn decoded<'a>(document: &Document<'a>, buffer: &'a mut String) -> (&'a str, Charset) {
+    match document.content {
+        Content::Unicode(text) => (text, Charset::UNICODE),
+        Content::Encoded { bytes, charset } => {
+            let markup = matches!(document.media, Media::Html | Media::Sgml);
+            charset::decode(bytes, charset, markup, buffer)
+        }
+    }
+}
+
+/// Finds the paragraphs of plain text: what stands between blank lines.
+pub fn paragraphs(text: &str, blocks: &mut Vec<Block>) {
+    blocks.clear();
+    let bytes = text.as_bytes();
+    let mut open: Option<Block> = None;
+    let mut at = 0;
+    while at < bytes.len() {
+        let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |length| at + length);
+        let line = &bytes[at..end];
+        let visible = |byte: &u8| !is_blank(*byte);
+        match (line.iter().position(visible), line.iter().rposition(visible)) {
+            (Some(first), Some(last)) => {
+                let start = (at + first) as u32;
+                open.get_or_insert(Block { start, ..Block::default() }).end = (at + last + 1) as u32;
+            }
+            _ => blocks.extend(open.take()),
+        }
+        at = end + 1;
+    }
+    blocks.extend(open);
+}
+
+#[cfg(test)]
+mod tests {
+    use lookalike_model::{Place, Span};
+
+    use super::*;
+
+    fn document<'a>(media: Media, content: Content<'a>) -> Document<'a> {
+        Document { id: "", url: None, media, content, place: Place::default(), raw: None }
+    }
+
+    #[test]
+    fn plain_unicode_text_is_borrowed() {
+        let source = " One\n two \n \t\nthree\n";
+        let mut extractor = Extractor::default();
+        let text = extractor.extract(&document(Media::Text, Content::Unicode(source)), ContentMode::Main);
+        assert_eq!((text.text, text.text.as_ptr()), (source, source.as_ptr()));
+        assert_eq!(text.spans.back(Span::new(5, 9)), Span::new(5, 9));
+        let pieces: Vec<&str> =
+            text.blocks.iter().map(|block| &source[block.start as usize..block.end as usize]).collect();
+        assert_eq!(pieces, ["One\n two", "three"]);
+    }
+
+    #[test]
+    fn every_media_has_its_reader() {
+        let source = "Subject: a\nTo: b\n\n'''c''' <p>d</p> &amp; e";
+        let mut extractor = Extractor::default();
+        let mut read =
+            |media, mode| extractor.extract(&document(media, Content::Unicode(source)), mode).text.to_owned();
+        assert_eq!(read(Media::Text, ContentMode::Page), source);
+        assert_eq!(read(Media::Text, ContentMode::Email), "a\n\n'''c''' <p>d</p> &amp; e");
+        assert_eq!(read(Media::Email, ContentMode::Page), "a\n\n'''c''' <p>d</p> &amp; e");
+        assert_eq!(read(Media::Html, ContentMode::Page), "Subject: a To: b '''c'''\n\nd\n\n& e");
+        assert_eq!(read(Media::Sgml, ContentMode::Email), "Subject: a To: b '''c'''\n\nd\n\n& e");
+        assert_eq!(read(Media::Wikitext, ContentMode::Page), "Subject: a To: b\n\nc\n\nd\n\n& e");
+    }
+
+    #[test]
+    fn the_extractor_forgets_the_last_document() {
+        let mut extractor = Extractor::default();
+        extractor.extract(&document(Media::Html, Content::Unicode("<p>&amp;a<p>b")), ContentMode::Main);
+        let text = extractor.extract(&document(Media::Text, Content::Unicode("cd")), ContentMode::Page);
+        assert_eq!((text.text, text.blocks.len()), ("cd", 1));
+        assert_eq!(text.spans.back(Span::new(1, 2)), Span::new(1, 2));
+    }
+
+    #[test]
+    fn encoded_documents_are_decoded() {
+        let content = Content::Encoded { bytes: b"<meta charset=koi8-r><p>\xF0\xD2\xC9", charset: None };
+        let mut extractor = Extractor::default();
+        let text = extractor.extract(&document(Media::Html, content), ContentMode::Page);
+        assert_eq!((text.text, text.charset.name), ("При", "KOI8-R"));
+        assert!(text.source.ends_with("При".as_bytes()));
     }
 }

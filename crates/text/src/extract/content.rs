@@ -1,0 +1,388 @@
+//! Main content: the blocks of a page that its author wrote for this page.
+//!
+//! The method is that of jusText (Pomikálek 2011, section 3) on our blocks: each block is judged by length,
+//! link density and the share of function words; then undecided ones follow their neighbours.
+
+use lookalike_model::{Span, SpanMap};
+
+use super::function_words::is_function_word;
+use super::{Block, Extracted};
+
+/// Below this weighted length a block says nothing about itself.
+const SHORT: f32 = 70.0;
+/// Above this weighted length a block of running text is good by itself.
+const LONG: f32 = 200.0;
+/// A good block has at least this share of function words.
+const RUNNING_TEXT: f32 = 0.32;
+/// A block that may be good has at least this share of function words.
+const MAYBE_TEXT: f32 = 0.30;
+/// A page with a smaller share is in a language whose function words we do not know.
+const KNOWN_LANGUAGE: f32 = 0.12;
+/// A block with a greater share of linked bytes is a list of links.
+const MAX_LINKED: f32 = 0.2;
+/// How far below a heading, in weighted length, its text must begin.
+const HEADING_REACH: f32 = 200.0;
+
+/// What happened to a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Only the main blocks are left.
+    Reduced,
+    /// No block could be told to be main content: everything was kept.
+    KeptAll,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Good,
+    NearGood,
+    Short,
+    Bad,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Judged {
+    class: Class,
+    /// Characters, with those of scripts that write a word in one or two of them counted thrice.
+    length: f32,
+    words: u32,
+    function_words: u32,
+}
+
+/// Reduces texts to their main content; holds the memory for the next text.
+#[derive(Debug, Default)]
+pub struct MainContent {
+    judged: Vec<Judged>,
+    after: Vec<Class>,
+    kept: Vec<bool>,
+    text: String,
+    spans: SpanMap,
+    blocks: Vec<Block>,
+}
+
+impl MainContent {
+    /// Leaves only the main blocks in `extracted`, or everything if none can be told to be main content.
+    pub fn reduce(&mut self, extracted: &mut Extracted) -> Outcome {
+        self.judge(extracted);
+        self.smooth();
+        self.keep_headings(&extracted.blocks);
+        if !self.kept.contains(&true) {
+            return Outcome::KeptAll;
+        }
+        self.rewrite(extracted);
+        Outcome::Reduced
+    }
+
+    /// Classifies every block by itself.
+    fn judge(&mut self, extracted: &Extracted) {
+        self.judged.clear();
+        self.judged.extend(extracted.blocks.iter().map(|block| measure(text_of(extracted, block))));
+        let words: u32 = self.judged.iter().map(|judged| judged.words).sum();
+        let function_words: u32 = self.judged.iter().map(|judged| judged.function_words).sum();
+        let known_language = share(function_words, words) >= KNOWN_LANGUAGE;
+        for (judged, block) in self.judged.iter_mut().zip(&extracted.blocks) {
+            let copyright = text_of(extracted, block).contains('©');
+            judged.class = if copyright { Class::Bad } else { classify(judged, block, known_language) };
+        }
+    }
+
+    /// Lets short and nearly good blocks follow the nearest decided ones; the edges of the page count as bad.
+    fn smooth(&mut self) {
+        self.settle(
+            |class| class == Class::NearGood,
+            |before, after| before == Class::Good || after == Class::Good,
+        );
+        self.settle(
+            |class| class == Class::Short,
+            |before, after| before == Class::Good && after == Class::Good,
+        );
+        self.kept.clear();
+        self.kept.extend(self.judged.iter().map(|judged| judged.class == Class::Good));
+    }
+
+    /// Decides the `undecided` blocks by the nearest good or bad blocks as they were before this call.
+    fn settle(&mut self, undecided: impl Fn(Class) -> bool, good: impl Fn(Class, Class) -> bool) {
+        let decided = |class| matches!(class, Class::Good | Class::Bad);
+        self.after.clear();
+        let mut nearest = Class::Bad;
+        for judged in self.judged.iter().rev() {
+            self.after.push(nearest);
+            if decided(judged.class) {
+                nearest = judged.class;
+            }
+        }
+        nearest = Class::Bad;
+        for (judged, after) in self.judged.iter_mut().zip(self.after.iter().rev()) {
+            if decided(judged.class) {
+                nearest = judged.class;
+            } else if undecided(judged.class) {
+                judged.class = if good(nearest, *after) { Class::Good } else { Class::Bad };
+            }
+        }
+    }
+
+    /// Keeps headings, unless they are links, that stand right above kept text.
+    fn keep_headings(&mut self, blocks: &[Block]) {
+        let mut distance = f32::INFINITY;
+        for index in (0..blocks.len()).rev() {
+            if self.kept[index] {
+                distance = 0.0;
+                continue;
+            }
+            let block = &blocks[index];
+            if block.heading && linked_share(block) <= MAX_LINKED && distance <= HEADING_REACH {
+                self.kept[index] = true;
+            }
+            // What stands above a list of links is not a heading of what stands below it.
+            let is_links = linked_share(block) > MAX_LINKED;
+            distance += if is_links { f32::INFINITY } else { self.judged[index].length };
+        }
+    }
+
+    fn rewrite(&mut self, extracted: &mut Extracted) {
+        self.text.clear();
+        self.spans.clear();
+        self.blocks.clear();
+        let mut last_end = 0;
+        for (block, _) in extracted.blocks.iter().zip(&self.kept).filter(|(_, kept)| **kept) {
+            if !self.text.is_empty() {
+                let between = extracted.spans.back(Span { start: last_end, end: block.start });
+                self.spans.replaced(self.text.len(), between.start as usize, between.len());
+                self.text.push_str("\n\n");
+            }
+            let start = self.text.len() as u32;
+            copy_spans(extracted, block, &mut self.spans, start as usize);
+            self.text.push_str(text_of(extracted, block));
+            self.blocks.push(Block { start, end: self.text.len() as u32, ..*block });
+            last_end = block.end;
+        }
+        std::mem::swap(&mut extracted.text, &mut self.text);
+        std::mem::swap(&mut extracted.spans, &mut self.spans);
+        std::mem::swap(&mut extracted.blocks, &mut self.blocks);
+    }
+}
+
+fn text_of<'a>(extracted: &'a Extracted, block: &Block) -> &'a str {
+    &extracted.text[block.start as usize..block.end as usize]
+}
+
+fn measure(text: &str) -> Judged {
+    let mut judged = Judged { class: Class::Short, length: 0.0, words: 0, function_words: 0 };
+    for character in text.chars() {
+        judged.length += if is_dense(character) { 3.0 } else { 1.0 };
+    }
+    for word in
+        text.split(|c: char| !c.is_alphabetic() && c != '\'' && c != '’').filter(|word| !word.is_empty())
+    {
+        judged.words += 1;
+        judged.function_words += u32::from(is_function_word(word));
+    }
+    judged
+}
+
+/// Han, kana and hangul: a character says as much as several letters.
+fn is_dense(character: char) -> bool {
+    matches!(character, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
+}
+
+fn classify(judged: &Judged, block: &Block, known_language: bool) -> Class {
+    if linked_share(block) > MAX_LINKED {
+        return Class::Bad;
+    }
+    if judged.length < SHORT {
+        return if block.linked > 0 { Class::Bad } else { Class::Short };
+    }
+    let function_words = share(judged.function_words, judged.words);
+    let (running, maybe) = if known_language {
+        (function_words >= RUNNING_TEXT, function_words >= MAYBE_TEXT)
+    } else {
+        (true, true)
+    };
+    match (running, maybe) {
+        (true, _) if judged.length > LONG => Class::Good,
+        (_, true) => Class::NearGood,
+        _ => Class::Bad,
+    }
+}
+
+fn linked_share(block: &Block) -> f32 {
+    share(block.linked, block.end - block.start)
+}
+
+fn share(part: u32, whole: u32) -> f32 {
+    part as f32 / whole.max(1) as f32
+}
+
+/// Copies the way back of one block, for its text written at `out`.
+fn copy_spans(extracted: &Extracted, block: &Block, spans: &mut SpanMap, out: usize) {
+    let text = text_of(extracted, block);
+    let base = block.start as usize;
+    for (start, end) in lines(text) {
+        if copy_span(extracted, base, start, end, text, spans, out) {
+            continue;
+        }
+        for (start, end) in words(text, start, end) {
+            if copy_span(extracted, base, start, end, text, spans, out) {
+                continue;
+            }
+            for (offset, character) in text[start..end].char_indices() {
+                let at = start + offset;
+                let back = extracted.spans.back(Span::new(base + at, base + at + character.len_utf8()));
+                if back.len() == character.len_utf8() {
+                    spans.copied(out + at, back.start as usize, back.len());
+                } else {
+                    spans.replaced(out + at, back.start as usize, back.len());
+                }
+            }
+        }
+    }
+}
+
+/// Maps a stretch of ASCII in one step if it was copied as a whole.
+///
+/// Nothing in ASCII is longer than the source it stands for, so equal lengths mean equal lengths everywhere.
+fn copy_span(
+    extracted: &Extracted,
+    base: usize,
+    start: usize,
+    end: usize,
+    text: &str,
+    spans: &mut SpanMap,
+    out: usize,
+) -> bool {
+    let back = extracted.spans.back(Span::new(base + start, base + end));
+    let copied = back.len() == end - start && text[start..end].is_ascii();
+    if copied {
+        spans.copied(out + start, back.start as usize, back.len());
+    }
+    copied
+}
+
+fn lines(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    pieces(text, 0, text.len(), b'\n')
+}
+
+fn words(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
+    pieces(text, start, end, b' ')
+}
+
+/// Cuts `text[start..end]` behind every `separator`.
+fn pieces(text: &str, start: usize, end: usize, separator: u8) -> impl Iterator<Item = (usize, usize)> {
+    let mut at = start;
+    std::iter::from_fn(move || {
+        let rest = text.as_bytes().get(at..end).filter(|rest| !rest.is_empty())?;
+        let from = at;
+        at = memchr::memchr(separator, rest).map_or(end, |length| at + length + 1);
+        Some((from, at))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::html::html;
+    use super::*;
+
+    const ARTICLE: &str = "The ship left the harbour in the early morning, and nobody who stood on the pier that day \
+        would have thought that it was going to be the last time. It had been raining for a week, and the water of \
+        the bay was brown with the mud that the river had brought down from the hills.";
+    const ENDING: &str =
+        "It was not until the spring that a fisherman found one of its boats on the far shore.";
+    const NAVIGATION: &str = "<ul><li><a href=/>Home</a><li><a href=/n>News of the day and of the week</a><li>\
+        <a href=/c>Contact us about anything that you want to know from us</a></ul>";
+
+    fn reduce(source: &str) -> (Extracted, Outcome) {
+        let mut extracted = Extracted::default();
+        html(source, &mut extracted);
+        let full = Extracted {
+            text: extracted.text.clone(),
+            spans: extracted.spans.clone(),
+            blocks: extracted.blocks.clone(),
+        };
+        let outcome = MainContent::default().reduce(&mut extracted);
+        check(source, &full, &extracted);
+        (extracted, outcome)
+    }
+
+    /// Every kept character leads to the same place as before.
+    fn check(source: &str, full: &Extracted, reduced: &Extracted) {
+        let mut rest = full.blocks.iter();
+        for block in &reduced.blocks {
+            let piece = text_of(reduced, block);
+            let place = reduced.spans.back(Span { start: block.start, end: block.end });
+            let before = rest
+                .find(|before| {
+                    text_of(full, before) == piece
+                        && full.spans.back(Span { start: before.start, end: before.end }) == place
+                })
+                .expect("a kept block is one of the page's");
+            for (offset, character) in piece.char_indices() {
+                let span = |base: u32| {
+                    Span::new(base as usize + offset, base as usize + offset + character.len_utf8())
+                };
+                let back = reduced.spans.back(span(block.start));
+                assert_eq!(
+                    back,
+                    full.spans.back(span(before.start)),
+                    "{character:?} of {piece:?} in {source:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn navigation_and_footers_go_and_paragraphs_stay() {
+        let page = format!(
+            "<title>Site</title>{NAVIGATION}<h1>The last voyage</h1><p>{ARTICLE}</p><h2>Spring</h2><p>{ENDING}</p>\
+             <p>{ARTICLE}</p>{NAVIGATION}<p>Copyright © 2020 The Company. All rights reserved by the owners of it.</p>"
+        );
+        let (reduced, outcome) = reduce(&page);
+        assert_eq!(outcome, Outcome::Reduced);
+        let expected = format!("The last voyage\n\n{ARTICLE}\n\nSpring\n\n{ENDING}\n\n{ARTICLE}");
+        assert_eq!(reduced.text, expected);
+    }
+
+    #[test]
+    fn short_blocks_follow_their_neighbours() {
+        let inside = format!("<p>{ARTICLE}</p><p>Nobody knew.</p><p>{ARTICLE}</p><p>Share this</p>");
+        assert_eq!(reduce(&inside).0.text, format!("{ARTICLE}\n\nNobody knew.\n\n{ARTICLE}"));
+    }
+
+    #[test]
+    fn a_page_without_main_content_is_kept_whole() {
+        let (reduced, outcome) = reduce(NAVIGATION);
+        assert_eq!(outcome, Outcome::KeptAll);
+        assert!(reduced.text.starts_with("Home\n\nNews"));
+        assert_eq!(reduce("").1, Outcome::KeptAll);
+    }
+
+    #[test]
+    fn languages_without_a_list_are_judged_by_length_and_links() {
+        let japanese = "朝早く船は港を出たが、その日桟橋に立っていた人々の誰もが、それが最後になるとは思っていなかった。\
+            一週間も雨が降り続き、川が山から運んできた泥で湾の水は茶色く濁っていた。";
+        let page = format!("<p><a href=x>ホーム</a><p>{japanese}<p><a href=y>連絡先</a>");
+        assert_eq!(reduce(&page).0.text, japanese);
+        let german = "Das Schiff verließ am frühen Morgen den Hafen, und keiner von denen, die an diesem Tag auf der \
+            Mole standen, hätte gedacht, dass es das letzte Mal sein würde. Es hatte eine Woche lang geregnet, und \
+            das Wasser der Bucht war braun von dem Schlamm, den der Fluss mit sich führte.";
+        assert_eq!(reduce(&format!("{NAVIGATION}<p>{german}")).0.text, german);
+    }
+
+    #[test]
+    fn lists_of_keywords_are_no_running_text() {
+        let keywords =
+            "cheap flights hotels cars insurance mortgage loans credit cards ringtones wallpapers ".repeat(4);
+        let page = format!("<p>{keywords}</p><p>{ARTICLE}</p><p>{ARTICLE}</p>");
+        assert_eq!(reduce(&page).0.text, format!("{ARTICLE}\n\n{ARTICLE}"));
+    }
+
+    proptest! {
+        #[test]
+        fn spans_stay_right(pieces in prop::collection::vec(prop::sample::select(vec![
+            ARTICLE, ENDING, NAVIGATION, "<p>", "<br>", "&amp;", "&nGg;", "é", "  ", "<b>", "漢字", "<h2>x</h2>", "x&#65;",
+        ]), 0..30)) {
+            reduce(&pieces.concat());
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! E-mail: subject and body of a message, without headers, attachments and transfer encodings.
+
+use std::borrow::Cow;
+
+use mail_parser::decoders::base64::base64_decode;
+use mail_parser::decoders::quoted_printable::quoted_printable_decode;
+use mail_parser::{Encoding, Message, MessageParser, MessagePart, MimeHeaders, PartType};
+use memchr::{memchr, memmem};
+
+use super::Extracted;
+use super::charset::decode;
+use super::html::write_html;
+use super::writer::{Gap, Origin, Reading, Writer};
+
+/// Messages inside of messages are read down to this depth.
+const MAX_DEPTH: usize = 8;
+/// The parser's own structures nest, and so does freeing them: more enclosed messages are not parsed.
+const MAX_ENCLOSED: usize = 250;
+/// The parser may look through the message once per part: beyond this many byte visits it is not asked.
+const MAX_VISITS: usize = 1 << 32;
+
+/// Writes the subject (as a heading) and the body of a raw message to `out`.
+///
+/// The body is made of the plain text parts, or of the HTML part where there is no plain alternative; enclosed
+/// messages are included, attachments are not. A text without headers is its own body. A message built to
+/// exhaust a parser (hundreds of nested messages, millions of parts) is taken as plain text. The spans lead
+/// back to the message: exactly for parts sent as they are, to the whole part for encoded ones.
+///
+/// ```
+/// use lookalike_text::extract::{Extracted, email::email};
+///
+/// let mut out = Extracted::default();
+/// email(b"Subject: =?utf-8?q?Caf=C3=A9?=\nFrom: a@b.c\n\nAt five?\n", &mut out);
+/// assert_eq!(out.text, "Café\n\nAt five?");
+/// ```
+pub fn email(message: &[u8], out: &mut Extracted) {
+    out.clear();
+    let start = envelope_end(message);
+    let letter = &message[start..];
+    let parsed = if has_headers(letter) && !is_hostile(letter) {
+        MessageParser::default().parse(letter)
+    } else {
+        None
+    };
+    match parsed {
+        Some(parsed) => write_messages(&parsed, letter, start, out),
+        None => write_unparsed(letter, start, out),
+    }
+}
+
+/// The headers by which a message is recognised.
+const USUAL: [&[u8]; 9] = [
+    b"from",
+    b"to",
+    b"subject",
+    b"date",
+    b"received",
+    b"message-id",
+    b"return-path",
+    b"mime-version",
+    b"delivered-to",
+];
+
+/// True when the text begins with a header and one that tells of mail follows; lines in between may be broken.
+fn has_headers(letter: &[u8]) -> bool {
+    let tells_of_mail = |name: &[u8]| {
+        starts_with(name, b"content-") || USUAL.iter().any(|usual| name.eq_ignore_ascii_case(usual))
+    };
+    let begins = headers(letter).next().and_then(header_name).is_some();
+    begins && headers(letter).filter_map(header_name).any(tells_of_mail)
+}
+
+fn starts_with(name: &[u8], prefix: &[u8]) -> bool {
+    name.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
+/// True when `bytes` begin with a block of mail headers, at least two of them usual ones.
+pub fn looks_like_email(bytes: &[u8]) -> bool {
+    let mut seen = [false; USUAL.len()];
+    for line in headers(&bytes[envelope_end(bytes)..]) {
+        let Some(name) = header_name(line) else { return false };
+        if let Some(index) = USUAL.iter().position(|usual| name.eq_ignore_ascii_case(usual)) {
+            seen[index] = true;
+        }
+    }
+    seen.iter().filter(|seen| **seen).count() >= 2
+}
+
+/// Where the message begins behind the `From ` line with which a mailbox separates messages.
+fn envelope_end(bytes: &[u8]) -> usize {
+    if !bytes.starts_with(b"From ") && !bytes.starts_with(b">From ") {
+        return 0;
+    }
+    memchr(b'\n', bytes).map_or(0, |end| end + 1)
+}
+
+/// The lines of the header block, those that continue another one left out.
+fn headers(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = bytes.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    lines.take_while(|line| !line.is_empty()).filter(|line| !matches!(line[0], b' ' | b'\t'))
+}
+
+fn header_name(line: &[u8]) -> Option<&[u8]> {
+    let name = line[..memchr(b':', line)?].trim_ascii_end();
+    let printable = name.iter().all(|byte| byte.is_ascii_graphic());
+    (printable && !name.is_empty()).then_some(name)
+}
+
+fn is_hostile(letter: &[u8]) -> bool {
+    let parts = count(letter, b"content-type");
+    let visits = parts.saturating_mul(letter.len());
+    let enclosing =
+        || [&b"rfc822"[..], b"global", b"digest"].iter().map(|kind| count(letter, kind)).sum::<usize>();
+    visits > MAX_VISITS || (parts > MAX_ENCLOSED && enclosing() > MAX_ENCLOSED)
+}
+
+/// How often `word`, which is in lower case, occurs in any case.
+fn count(bytes: &[u8], word: &[u8]) -> usize {
+    // Header names and media types are rare enough for their first letter to lead to them.
+    let at = |start: usize| {
+        bytes.get(start..start + word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word))
+    };
+    let upper = word[0].to_ascii_uppercase();
+    memchr::memchr2_iter(word[0], upper, bytes).filter(|start| at(*start)).count()
+}
+
+/// Subject and body of `message` and of the messages inside of it, outermost first.
+fn write_messages(message: &Message<'_>, letter: &[u8], base: usize, out: &mut Extracted) {
+    let mut waiting = vec![(message, Place { bytes: letter, origin: Origin::At(base) }, 0)];
+    while let Some((message, place, depth)) = waiting.pop() {
+        write_message(message, place, out);
+        if depth == MAX_DEPTH {
+            continue;
+        }
+        for part in message.attachments().collect::<Vec<_>>().into_iter().rev() {
+            if let PartType::Message(enclosed) = &part.body {
+                waiting.push((enclosed, place.of_enclosed(part, enclosed), depth + 1));
+            }
+        }
+    }
+}
+
+/// The bytes that a message's offsets refer to, and where they came from.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    bytes: &'a [u8],
+    origin: Origin,
+}
+
+impl<'a> Place<'a> {
+    /// A message sent as it is shares the bytes around it; one that was encoded brings its own.
+    fn of_enclosed(&self, part: &MessagePart<'_>, enclosed: &'a Message<'_>) -> Place<'a> {
+        if part.encoding == Encoding::None {
+            return *self;
+        }
+        let origin = self.origin_of(part.offset_body as usize, part.offset_end as usize, false);
+        Place { bytes: &enclosed.raw_message, origin }
+    }
+
+    fn origin_of(&self, start: usize, end: usize, exact: bool) -> Origin {
+        match self.origin {
+            Origin::At(base) if exact => Origin::At(base + start),
+            Origin::At(base) => Origin::Decoded(base + start, end.saturating_sub(start)),
+            decoded => decoded,
+        }
+    }
+}
+
+fn write_message(message: &Message<'_>, place: Place<'_>, out: &mut Extracted) {
+    if let (Some(subject), Some(root)) = (message.subject(), message.parts.first()) {
+        let header = root.headers.iter().rev().find(|header| header.name == mail_parser::HeaderName::Subject);
+        let (start, end) =
+            header.map_or((0, 0), |header| (header.offset_start as usize, header.offset_end as usize));
+        let mut writer = Writer::new(subject, place.origin_of(start, end, false), out);
+        writer.heading = true;
+        writer.text(0, subject.len(), Reading::default());
+        writer.finish();
+    }
+    let mut buffer = String::new();
+    for part in message.text_bodies() {
+        write_part(part, place, &mut buffer, out);
+    }
+}
+
+fn write_part(part: &MessagePart<'_>, place: Place<'_>, buffer: &mut String, out: &mut Extracted) {
+    let markup = match part.body {
+        PartType::Text(_) => false,
+        PartType::Html(_) => true,
+        _ => return,
+    };
+    let (start, end) = (part.offset_body as usize, part.offset_end as usize);
+    let raw = place.bytes.get(start..end).unwrap_or_default();
+    let bytes = transfer_decoded(raw, part.encoding);
+    let label = part.content_type().and_then(|kind| kind.attribute("charset"));
+    let (text, _) = decode(&bytes, label, markup, buffer);
+    let exact = text.as_bytes() == raw;
+    let mut writer = Writer::new(text, place.origin_of(start, end, exact), out);
+    if markup {
+        write_html(&mut writer);
+    } else {
+        write_plain(&mut writer);
+    }
+    writer.finish();
+}
+
+/// The bytes of a part before they were made fit for transport.
+fn transfer_decoded(raw: &[u8], encoding: Encoding) -> Cow<'_, [u8]> {
+    let decoded = match encoding {
+        Encoding::None => None,
+        Encoding::QuotedPrintable => quoted_printable_decode(raw),
+        Encoding::Base64 => base64_decode(raw),
+    };
+    decoded.map_or(Cow::Borrowed(raw), Cow::Owned)
+}
+
+/// Writes plain text with its lines; a blank line ends a block.
+fn write_plain(writer: &mut Writer<'_>) {
+    writer.separate(Gap::Block);
+    writer.text(0, writer.source().len(), Reading { lines: true, entities: false });
+}
+
+/// Writes a message that is not to be parsed: what stands behind its headers, or everything.
+fn write_unparsed(letter: &[u8], base: usize, out: &mut Extracted) {
+    let body = if looks_like_email(letter) { body_start(letter) } else { 0 };
+    let mut buffer = String::new();
+    let bytes = &letter[body..];
+    let (text, _) = decode(bytes, None, false, &mut buffer);
+    let exact = text.as_bytes() == bytes;
+    let origin = if exact { Origin::At(base + body) } else { Origin::Decoded(base + body, bytes.len()) };
+    let mut writer = Writer::new(text, origin, out);
+    write_plain(&mut writer);
+    writer.finish();
+}
+
+fn body_start(letter: &[u8]) -> usize {
+    let unix = memmem::find(letter, b"\n\n").map(|at| at + 2);
+    let wire = memmem::find(letter, b"\n\r\n").map(|at| at + 3);
+    unix.into_iter().chain(wire).min().unwrap_or(letter.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use lookalike_model::Span;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(message: &str) -> Extracted {
+        let mut out = Extracted::default();
+        email(message.as_bytes(), &mut out);
+        out
+    }
+
+    #[test]
+    fn subject_and_body_are_the_text() {
+        let message = "From x@y Thu Aug 22 12:36:23 2002\nFrom: A <a@b.c>\nSubject: Re: the\n  plan\nTo: d@e.f\n\n\
+            First line\nsecond line.\n\n\nNext <b>paragraph</b> &amp; so on\n";
+        let out = read(message);
+        assert_eq!(out.text, "Re: the plan\n\nFirst line\nsecond line.\n\nNext <b>paragraph</b> &amp; so on");
+        assert!(out.blocks[0].heading && !out.blocks[1].heading);
+        let at = out.text.find("second").unwrap();
+        assert_eq!(out.spans.back(Span::new(at, at + 6)).of(message), "second");
+    }
+
+    #[test]
+    fn encodings_and_charsets_are_undone() {
+        let message = "Subject: =?koi8-r?B?8NLJ18XU?=\nFrom: a@b.c\nContent-Type: text/plain; charset=iso-8859-1\n\
+            Content-Transfer-Encoding: quoted-printable\n\nGr=FC=DFe aus=\n K=F6ln\n";
+        let out = read(message);
+        assert_eq!(out.text, "Привет\n\nGrüße aus Köln");
+        let body = out.spans.back(Span::new(out.text.len() - 4, out.text.len())).of(message);
+        assert!(body.starts_with("Gr=FC"), "{body}");
+        let base64 = "Subject: x\nFrom: a@b\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n\
+            R3LDvMOf\nZQ==\n";
+        assert_eq!(read(base64).text, "x\n\nGrüße");
+    }
+
+    #[test]
+    fn bytes_without_a_charset_are_detected() {
+        let mut out = Extracted::default();
+        email(b"Subject: x\nFrom: a@b\n\nUn caf\xE9 pr\xE8s de la gare, voil\xE0.\n", &mut out);
+        assert_eq!(out.text, "x\n\nUn café près de la gare, voilà.");
+    }
+
+    const MIXED: &str = "Subject: parts\nFrom: a@b\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=m\n\n--m\n\
+        Content-Type: multipart/alternative; boundary=a\n\n--a\nContent-Type: text/plain\n\nplain words\n--a\n\
+        Content-Type: text/html\n\n<p>marked words\n--a--\n--m\nContent-Type: application/pdf\n\
+        Content-Disposition: attachment; filename=x.pdf\n\nJVBERi0=\n--m\nContent-Type: message/rfc822\n\n\
+        Subject: inner\nFrom: c@d\n\ninner words\n--m--\n";
+
+    #[test]
+    fn plain_is_taken_before_html_and_attachments_are_not_taken() {
+        assert_eq!(read(MIXED).text, "parts\n\nplain words\n\ninner\n\ninner words");
+    }
+
+    #[test]
+    fn html_is_read_where_there_is_no_plain_part() {
+        let message =
+            "Subject: x\nFrom: a@b\nContent-Type: text/html\n\n<style>p{}</style><p>One<p>t&eacute;";
+        assert_eq!(read(message).text, "x\n\nOne\n\nté");
+    }
+
+    #[test]
+    fn a_text_without_headers_is_its_own_body() {
+        assert_eq!(read("just text\n\nmore").text, "just text\n\nmore");
+        assert_eq!(read("Note: this\n\nis no header").text, "Note: this\n\nis no header");
+        assert_eq!(read("\n\nFrom: x").text, "From: x");
+        assert_eq!(read("").text, "");
+    }
+
+    #[test]
+    fn messages_are_told_from_other_texts() {
+        assert!(looks_like_email(
+            b"From x Thu\r\nReceived: by y\r\n\tfor z\r\nX-A: b\r\nDate: now\r\n\r\nbody"
+        ));
+        assert!(looks_like_email(b"subject: a\nTO: b"));
+        for other in [
+            "",
+            "From me to you",
+            "Subject: a\n\nTo: b",
+            "Dear all,\nFrom: x\nTo: y",
+            "to: a\nto: b\n\n",
+            "\n",
+        ] {
+            assert!(!looks_like_email(other.as_bytes()), "{other}");
+        }
+    }
+
+    #[test]
+    fn hostile_nesting_is_survived() {
+        let deep = "Content-Type: message/rfc822\n\n".repeat(100_000) + "end";
+        read(&deep);
+        let parts = "--b\nContent-Type: multipart/mixed; boundary=none\n\nx\n".repeat(100_000);
+        read(&format!("Subject: x\nFrom: a@b\nContent-Type: multipart/mixed; boundary=b\n\n{parts}"));
+        let shallow = "Content-Type: message/rfc822\n\n".repeat(MAX_ENCLOSED - 1) + "Subject: s\n\nend";
+        read(&shallow);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            email(&bytes, &mut Extracted::default());
+            looks_like_email(&bytes);
+        }
+
+        #[test]
+        fn any_mangled_message_can_be_read(cut in 0..MIXED.len(), insert in any::<Vec<u8>>(), at in 0..MIXED.len()) {
+            let mut bytes = MIXED.as_bytes()[..cut].to_vec();
+            let at = at.min(bytes.len());
+            bytes.splice(at..at, insert);
+            email(&bytes, &mut Extracted::default());
+        }
+    }
+}
