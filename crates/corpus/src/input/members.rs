@@ -90,9 +90,7 @@ impl Decoder {
         Ok(match compression {
             Compression::None => unreachable!("plain bytes have no members"),
             Compression::Gzip => Decoder::Gzip(flate2::bufread::GzDecoder::new(raw)),
-            Compression::Zstd => {
-                Decoder::Zstd(zstd::stream::read::Decoder::with_buffer(raw)?.single_frame())
-            }
+            Compression::Zstd => Decoder::Zstd(zstd::stream::read::Decoder::with_buffer(raw)?.single_frame()),
             Compression::Bzip2 => Decoder::Bzip2(bzip2::bufread::BzDecoder::new(raw)),
         })
     }
@@ -186,11 +184,14 @@ impl Source for Members {
                         return Ok(Chunk::Bytes(length));
                     }
                     Err(error) => {
-                        let complaint = match error.kind() {
-                            io::ErrorKind::UnexpectedEof => "is cut off".to_owned(),
-                            _ => format!("is damaged ({error})"),
-                        };
-                        return self.step_over(decoder.into_raw(), &complaint);
+                        let cut = error.kind() == io::ErrorKind::UnexpectedEof;
+                        let complaint =
+                            if cut { "is cut off".to_owned() } else { format!("is damaged ({error})") };
+                        let chunk = self.step_over(decoder.into_raw(), &complaint)?;
+                        return Ok(match chunk {
+                            Chunk::Fault(reason) if !cut => Chunk::Corrupt(reason),
+                            chunk => chunk,
+                        });
                     }
                 },
                 State::Moving => return Ok(Chunk::End),

@@ -24,7 +24,7 @@ pub(crate) struct Stream {
 
 enum Halt {
     End,
-    Fault(String),
+    Fault { reason: String, corrupt: bool },
 }
 
 /// Where a search ended.
@@ -94,7 +94,8 @@ impl Stream {
                 return Ok(true);
             }
             Chunk::End => self.halt = Some(Halt::End),
-            Chunk::Fault(reason) => self.halt = Some(Halt::Fault(reason)),
+            Chunk::Fault(reason) => self.halt = Some(Halt::Fault { reason, corrupt: false }),
+            Chunk::Corrupt(reason) => self.halt = Some(Halt::Fault { reason, corrupt: true }),
         }
         Ok(false)
     }
@@ -112,9 +113,15 @@ impl Stream {
     /// Why the shard seems to end here, if it is by damage.
     pub(crate) fn fault(&self) -> Option<&str> {
         match &self.halt {
-            Some(Halt::Fault(reason)) => Some(reason),
+            Some(Halt::Fault { reason, .. }) => Some(reason),
             _ => None,
         }
+    }
+
+    /// True when the damage that [`Stream::fault`] told of lies in the bytes before it and not in a lack of
+    /// bytes behind them.
+    pub(crate) fn is_corrupt(&self) -> bool {
+        matches!(self.halt, Some(Halt::Fault { corrupt: true, .. }))
     }
 
     /// Goes on behind the damage that [`Stream::fault`] told of.
