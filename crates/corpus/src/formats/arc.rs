@@ -113,7 +113,8 @@ impl Landmark for FirstLine {
     fn begins(window: &[u8], at: usize) -> bool {
         let bytes = &window[at..window.len().min(at + Self::LOOKAHEAD)];
         // Most lines of a page fail here, before their end is looked for.
-        has_scheme(bytes)
+        window[..at].last().is_none_or(|&before| before == b'\n')
+            && has_scheme(bytes)
             && memchr::memchr(b'\n', bytes).is_some_and(|end| Line::parse(&bytes[..end]).is_some())
     }
 
@@ -187,4 +188,141 @@ fn number(word: &[u8]) -> Option<u64> {
         return None;
     }
     Some(std::str::from_utf8(word).ok()?.parse().unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use lookalike_model::Media;
+    use lookalike_model::ReasonKind::{Broken, TooLong, Truncated};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Compression;
+    use crate::formats::testing::{Seen, Setting, all, compress, ids, pages, rejections};
+
+    fn read(bytes: &[u8]) -> Vec<Seen> {
+        read_with(bytes, &Setting::default())
+    }
+
+    fn read_with(bytes: &[u8], setting: &Setting) -> Vec<Seen> {
+        let (stream, ledger) = setting.open(bytes);
+        all(Arc::new(stream, ledger))
+    }
+
+    const FILEDESC: &[u8] = b"filedesc://x.arc 0.0.0.0 19970404000000 text/plain 71\n1 0 Archive\nURL IP-address Archive-date Content-type Archive-length\n\n\n\n\n";
+
+    fn wrong(url: &str, body: &str, error: i64) -> Vec<u8> {
+        let block = format!("HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n{body}");
+        let length = block.len() as i64 + error;
+        format!("{url} 1.2.3.4 19970404123456 text/html {length}\n{block}\n").into_bytes()
+    }
+
+    fn page(url: &str, body: &str) -> Vec<u8> {
+        wrong(url, body, 0)
+    }
+
+    fn urls(seen: &[Seen]) -> Vec<&str> {
+        pages(seen).iter().filter_map(|page| page.url.as_deref()).collect()
+    }
+
+    #[test]
+    fn pages_are_read_and_the_file_description_is_skipped() {
+        let record = page("http://e/a", "<p>rose");
+        let seen = read(&[FILEDESC, &record, &page("http://e/b c", "two")].concat());
+        assert!(matches!(seen[0], Seen::Skipped("filedesc", _)));
+        assert_eq!(urls(&seen), ["http://e/a", "http://e/b c"]);
+        assert_eq!(ids(&seen), ["s#0", "s#1"]);
+        assert_eq!((pages(&seen)[0].media, &pages(&seen)[0].bytes[..]), (Media::Html, &b"<p>rose"[..]));
+        assert_eq!(pages(&seen)[0].raw, record);
+        assert_eq!(pages(&seen)[0].position, FILEDESC.len() as u64);
+    }
+
+    #[test]
+    fn version_two_has_more_fields() {
+        let file = b"http://e/ 1.2.3.4 19970404123456 text/plain 200 ABC - 0 x.arc 5\nhello\n";
+        let seen = read(file);
+        assert_eq!((urls(&seen), &pages(&seen)[0].bytes[..]), (vec!["http://e/"], &b"hello"[..]));
+        assert_eq!(pages(&seen)[0].media, Media::Text);
+    }
+
+    #[test]
+    fn name_lookups_are_skipped() {
+        let file = b"dns:e 1.2.3.4 19970404123456 text/dns 3\nabc\n";
+        assert_eq!(read(file), [Seen::Skipped("dns", file.to_vec())]);
+    }
+
+    #[test]
+    fn wrong_lengths_cost_no_neighbour() {
+        for error in [1, 2, 9, 50, 100_000, -1, -4, -40] {
+            let file = [
+                page("http://e/a", "one"),
+                wrong("http://e/b", "two words", error),
+                page("http://e/c", "three"),
+            ]
+            .concat();
+            let seen = read(&file);
+            assert_eq!(urls(&seen), ["http://e/a", "http://e/b", "http://e/c"], "{error}");
+            assert_eq!(pages(&seen)[2].bytes, b"three");
+            assert_eq!(rejections(&seen), []);
+            for step in [1, 2, 7, 64] {
+                assert_eq!(read_with(&file, &Setting { step, ..Setting::default() }), seen);
+            }
+        }
+    }
+
+    #[test]
+    fn a_right_length_wins_over_a_record_inside_the_body() {
+        let inner = String::from_utf8(page("http://e/inner", "x")).unwrap();
+        let seen = read(&[page("http://e/a", &inner), page("http://e/b", "y")].concat());
+        assert_eq!(urls(&seen), ["http://e/a", "http://e/b"]);
+    }
+
+    #[test]
+    fn junk_and_long_records_are_rejected_and_stepped_over() {
+        let first = page("http://e/a", "one");
+        let long = page("http://e/b", &"x\n".repeat(1 << 20));
+        let file = [&first[..], b"junk: and more\nof it\n", &long, &page("http://e/c", "three")].concat();
+        let seen = read(&file);
+        assert_eq!(urls(&seen), ["http://e/a", "http://e/c"]);
+        let at = first.len() as u64;
+        assert_eq!(rejections(&seen), [(at, Broken), (at + 21, TooLong)]);
+    }
+
+    #[test]
+    fn a_record_that_is_cut_is_rejected() {
+        let first = page("http://e/a", "one");
+        let file = [first.clone(), page("http://e/b", "two words")].concat();
+        for cut in first.len() + 1..file.len() - 1 {
+            let seen = read(&file[..cut]);
+            assert_eq!(urls(&seen), ["http://e/a"]);
+            assert_eq!(rejections(&seen), [(first.len() as u64, Truncated)], "{cut}");
+        }
+        let member = |url: &str| compress(Compression::Gzip, &page(url, "words"));
+        let cut = member("http://e/b");
+        let cut = &cut[..cut.len() - 20];
+        let seen = read(&[&member("http://e/a"), cut, &member("http://e/c")].concat());
+        assert_eq!(urls(&seen), ["http://e/a", "http://e/c"]);
+        assert_eq!(rejections(&seen).len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(
+            pieces in prop::collection::vec(prop_oneof![
+                Just(b"http://e/a 1.2.3.4 19970404123456 text/html 9".to_vec()),
+                Just(b"dns:a 1.2.3.4 19970404123456 text/dns 99999999999999999999999".to_vec()),
+                Just(b"\n".to_vec()),
+                Just(b" ".to_vec()),
+                Just(b"http:".to_vec()),
+                Just(b"HTTP/1.1 200 OK\r\n\r\n".to_vec()),
+                prop::collection::vec(any::<u8>(), 0..20),
+            ], 0..60),
+            step in 1usize..100,
+            limit in 0usize..200,
+        ) {
+            let file = pieces.concat();
+            let seen = read_with(&file, &Setting { limit, step });
+            prop_assert_eq!(seen, read_with(&file, &Setting { limit, ..Setting::default() }));
+        }
+    }
 }

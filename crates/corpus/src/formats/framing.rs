@@ -145,7 +145,7 @@ const LINE_ENDS: usize = 64;
 /// Passes over line ends; false when the shard ends, or is damaged, before anything else.
 fn skip_line_ends(stream: &mut Stream) -> io::Result<bool> {
     loop {
-        let length = line_ends(stream.window());
+        let length = stream.window().iter().take_while(|byte| is_line_end(byte)).count();
         stream.advance(length);
         if !stream.window().is_empty() {
             return Ok(true);
@@ -221,7 +221,7 @@ fn delimit<L: Landmark>(
         return Ok(cut::<L>(stream, head, end));
     }
     let behind = line_ends(&stream.window()[end..]);
-    if separates(&stream.window()[end..end + behind]) {
+    if separates::<L>(&stream.window()[end..end + behind]) {
         return Ok(Extent::Whole { block: head..end, record: end + behind });
     }
     until_next(stream, landmark, head, end, limit)
@@ -288,11 +288,16 @@ fn complaint(stream: &Stream) -> String {
     stream.fault().unwrap_or("the shard ends inside the record").to_owned()
 }
 
+/// How many line ends `bytes` begin with, of those that are taken with a block.
 fn line_ends(bytes: &[u8]) -> usize {
-    bytes.iter().take(LINE_ENDS).take_while(|byte| matches!(byte, b'\r' | b'\n')).count()
+    bytes.iter().take(LINE_ENDS).take_while(|byte| is_line_end(byte)).count()
 }
 
-/// A blank line is what a writer puts behind a block; one line end alone is found in any text.
-fn separates(line_ends: &[u8]) -> bool {
-    memchr::memchr_iter(b'\n', line_ends).nth(1).is_some()
+fn is_line_end(byte: &u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}
+
+/// True when there are as many line ends as a writer puts behind a block.
+fn separates<L: Landmark>(line_ends: &[u8]) -> bool {
+    memchr::memchr_iter(b'\n', line_ends).count() >= L::SEPARATOR
 }

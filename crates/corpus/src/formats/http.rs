@@ -355,7 +355,9 @@ impl Encoding {
 /// No encoder's output is readable, so this body is not encoded (any more).
 fn looks_readable(body: &[u8]) -> bool {
     let start = &body[..body.len().min(256)];
-    start.is_empty() || start.iter().all(|byte| !byte.is_ascii_control() || byte.is_ascii_whitespace())
+    let control = start.iter().any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace());
+    let ascii = start.iter().filter(|byte| byte.is_ascii()).count();
+    !control && (ascii * 4 >= start.len() * 3 || std::str::from_utf8(start).is_ok())
 }
 
 /// Appends what `decoder` gives, up to one byte more than the limit.

@@ -6,4 +6,6 @@ pub(crate) mod arc;
 mod framing;
 mod http;
 pub(crate) mod jsonl;
+#[cfg(test)]
+pub(crate) mod testing;
 pub(crate) mod warc;

@@ -118,6 +118,15 @@ struct Version {
     needle: Finder<'static>,
 }
 
+impl Version {
+    /// Where a record may begin inside a header line. An address may well end in `WARC/1.0`, so this is proof
+    /// only together with a field that comes twice or a line that is none.
+    fn inside(&self, window: &[u8], line: Range<usize>) -> Option<usize> {
+        let at = line.start + self.needle.find(&window[line])?;
+        Self::begins(window, at).then_some(at)
+    }
+}
+
 impl Landmark for Version {
     const BEFORE: usize = 0;
     const LOOKAHEAD: usize = 128;
@@ -140,7 +149,11 @@ impl Landmark for Version {
 
     fn may_begin(rest: &[u8]) -> bool {
         let length = rest.len().min(5);
-        rest[..length] == b"WARC/"[..length]
+        let undecided = match version_line(rest) {
+            Some(next) => rest[next..].iter().all(is_name),
+            None => memchr::memchr(b'\n', rest).is_none(),
+        };
+        undecided && rest[..length] == b"WARC/"[..length]
     }
 }
 
@@ -165,9 +178,12 @@ fn version_line(bytes: &[u8]) -> Option<usize> {
 
 /// The name of the header line at the front of `bytes`.
 fn header_name(bytes: &[u8]) -> Option<&[u8]> {
-    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let length = bytes.iter().take_while(|byte| is_name(byte)).count();
     (length > 0 && bytes.get(length) == Some(&b':')).then(|| &bytes[..length])
+}
+
+fn is_name(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
 
 /// The fields that are looked at.
@@ -236,16 +252,14 @@ impl Header {
             }
             stream.ensure(end + 1 + Version::LOOKAHEAD)?;
             let window = stream.window();
-            if start > 0 && Version::begins(window, start) {
-                return Ok(Head::Glued(start));
-            }
-            if start > 0 && glued.is_none() {
-                glued = glued_record(window, start..end, version);
-            }
             if window[start..end].iter().all(|&byte| byte == b'\r') {
                 return Ok(Head::Whole(end + 1));
             }
-            let taken = if start == 0 { Taken::Other } else { self.take(window, start..end, &mut last) };
+            if start > 0 && Version::begins(window, start) {
+                return Ok(Head::Glued(start));
+            }
+            glued = glued.or_else(|| version.inside(window, start + 1..end));
+            let taken = if start == 0 { Taken::Nameless } else { self.take(window, start..end, &mut last) };
             if let (Some(next), Taken::Again | Taken::Nameless) = (glued, taken) {
                 return Ok(Head::Glued(next));
             }
@@ -351,13 +365,6 @@ enum Taken {
     Other,
 }
 
-/// Where a record may begin in the middle of a header line. An address may well end in `WARC/1.0`, so this is
-/// proof only together with a field that comes twice or a line that is none.
-fn glued_record(window: &[u8], line: Range<usize>, version: &Version) -> Option<usize> {
-    let at = line.start + version.needle.find(&window[line.clone()])?;
-    Version::begins(window, at).then_some(at)
-}
-
 fn without_brackets(value: &[u8]) -> &[u8] {
     value.strip_prefix(b"<").and_then(|value| value.strip_suffix(b">")).unwrap_or(value)
 }
@@ -372,3 +379,6 @@ fn unfold(value: &[u8], out: &mut String) {
         push_text(line.trim_ascii(), out);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -120,7 +120,11 @@ pub(crate) struct Members {
 
 enum State {
     Between(Replay),
-    Inside(Decoder),
+    Inside {
+        decoder: Decoder,
+        /// True once the member has given something.
+        given: bool,
+    },
     /// Only while a state is being replaced.
     Moving,
 }
@@ -146,7 +150,7 @@ impl Members {
             return self.step_over(raw, if cut { "is cut off" } else { "is missing" }).map(Some);
         }
         raw.set_mark();
-        self.state = State::Inside(Decoder::new(self.compression, raw)?);
+        self.state = State::Inside { decoder: Decoder::new(self.compression, raw)?, given: false };
         Ok(None)
     }
 
@@ -177,10 +181,10 @@ impl Source for Members {
                         return Ok(chunk);
                     }
                 }
-                State::Inside(mut decoder) => match decoder.read(out) {
+                State::Inside { mut decoder, given } => match decoder.read(out) {
                     Ok(0) => self.state = State::Between(decoder.into_raw()),
                     Ok(length) => {
-                        self.state = State::Inside(decoder);
+                        self.state = State::Inside { decoder, given: true };
                         return Ok(Chunk::Bytes(length));
                     }
                     Err(error) => {
@@ -189,7 +193,7 @@ impl Source for Members {
                             if cut { "is cut off".to_owned() } else { format!("is damaged ({error})") };
                         let chunk = self.step_over(decoder.into_raw(), &complaint)?;
                         return Ok(match chunk {
-                            Chunk::Fault(reason) if !cut => Chunk::Corrupt(reason),
+                            Chunk::Fault(reason) if !cut && given => Chunk::Corrupt(reason),
                             chunk => chunk,
                         });
                     }
