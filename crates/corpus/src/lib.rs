@@ -33,7 +33,7 @@
 //! - `input`: compression, damage, and the window that all formats read from
 //! - `formats`: one file per format, siblings of one shape
 //! - `sniff`: which format a shard is in
-//! - [`write`]: documents become files
+//! - [`mod@write`]: documents become files
 
 pub mod corpus;
 pub mod error;

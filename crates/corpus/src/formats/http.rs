@@ -121,7 +121,7 @@ impl<'a> Response<'a> {
         } else if name.eq_ignore_ascii_case(b"Content-Encoding") {
             self.content_encoding = value;
         } else if name.eq_ignore_ascii_case(b"Transfer-Encoding") {
-            self.chunked = value.to_ascii_lowercase().windows(7).any(|word| word == b"chunked");
+            self.chunked = value.windows(7).any(|word| word.eq_ignore_ascii_case(b"chunked"));
         }
     }
 

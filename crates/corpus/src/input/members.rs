@@ -82,6 +82,7 @@ impl Compression {
 }
 
 /// The decoder of one member; it owns the raw bytes and gives them back at the member's end.
+#[expect(clippy::large_enum_variant, reason = "there is one for each open shard")]
 enum Decoder {
     Gzip(flate2::bufread::GzDecoder<Replay>),
     Zstd(zstd::stream::read::Decoder<'static, Replay>),
@@ -123,6 +124,7 @@ pub(crate) struct Members {
     state: State,
 }
 
+#[expect(clippy::large_enum_variant, reason = "there is one for each open shard")]
 enum State {
     Between(Replay),
     Inside {

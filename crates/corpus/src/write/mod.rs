@@ -3,8 +3,25 @@
 //! A file is written under another name beside its place and moved there by `finish`: who sees a file sees all
 //! of it. The same records give the same bytes.
 //!
-//! - [`jsonl`]: JSON lines
-//! - [`warc`]: WARC
+//! ```
+//! use lookalike_corpus::{Compression, write::JsonlWriter};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("kept.jsonl");
+//! let mut writer = JsonlWriter::create(&file, Compression::None)?;
+//! writer.copy(b"{\"id\": \"a\", \"text\": \"as it stood\"}\n")?;
+//! writer.document("b", None, "one rose")?;
+//! assert!(!file.exists());
+//! writer.finish()?;
+//! assert_eq!(
+//!     std::fs::read_to_string(&file)?,
+//!     "{\"id\": \"a\", \"text\": \"as it stood\"}\n{\"id\":\"b\",\"text\":\"one rose\"}\n",
+//! );
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - [`jsonl`]: one JSON object per line
+//! - [`warc`]: records with headers, as crawlers write them
 //! - `sink`: compression and the temporary file
 
 pub mod jsonl;

@@ -376,6 +376,42 @@ fn a_member_that_is_cut_costs_its_record_only() {
 }
 
 #[test]
+fn a_compressed_file_cut_anywhere_has_one_record_cut() {
+    for compression in [Compression::Gzip, Compression::Zstd, Compression::Bzip2] {
+        let names = ["a", "b", "c"];
+        let members: Vec<_> =
+            names.iter().map(|id| compress(compression, &response(id, &noise(200)))).collect();
+        let file = members.concat();
+        let ends: Vec<usize> = (0..=3).map(|n| members[..n].iter().map(Vec::len).sum()).collect();
+        for cut in members[0].len()..=file.len() {
+            let seen = read(&file[..cut]);
+            let whole = ends.iter().filter(|&&end| end <= cut).count() - 1;
+            // One whose checksum alone is missing may come out as well.
+            assert!(ids(&seen).len() <= whole + 1 && names.starts_with(&ids(&seen)[..]));
+            assert!(ids(&seen).len() >= whole, "{compression:?} cut at {cut}");
+            let cuts = rejections(&seen).len();
+            assert_eq!(cuts, usize::from(!ends.contains(&cut)), "{compression:?} cut at {cut}");
+        }
+    }
+}
+
+#[test]
+fn records_in_one_member_are_all_read_up_to_the_damage() {
+    let names: Vec<String> = (0..300).map(|n| format!("r{n:03}")).collect();
+    let bodies = noise(300 * 5000);
+    let plain: Vec<u8> =
+        names.iter().zip(bodies.chunks(5000)).flat_map(|(id, body)| response(id, body)).collect();
+    for compression in [Compression::Gzip, Compression::Zstd, Compression::Bzip2] {
+        let file = compress(compression, &plain);
+        let seen = read(&file[..file.len() / 2]);
+        let kept = ids(&seen);
+        assert_eq!(kept, names[..kept.len()]);
+        assert!(kept.len() > 100, "{compression:?} kept {}", kept.len());
+        assert_eq!(rejections(&seen).len(), 1);
+    }
+}
+
+#[test]
 fn a_member_with_a_wrong_checksum_is_not_believed() {
     let mut middle = compress(Compression::Gzip, &response("b", b"two"));
     let checksum = middle.len() - 8;
