@@ -33,6 +33,7 @@
 //! - `input`: compression, damage, and the window that all formats read from
 //! - `formats`: one file per format, siblings of one shape
 //! - `sniff`: which format a shard is in
+//! - [`mod@write`]: documents become files
 
 pub mod corpus;
 pub mod error;
@@ -42,6 +43,7 @@ pub mod options;
 pub mod reader;
 mod record;
 mod sniff;
+pub mod write;
 
 pub use corpus::{Corpus, Origin, Shard};
 pub use error::CorpusError;

@@ -2,5 +2,11 @@
 //! [`Ledger`](crate::record::Ledger) and the length of the record handed out last, which is dropped from the
 //! window when the next one is asked for. Copy `jsonl.rs` to begin a new one.
 
+pub(crate) mod arc;
+mod framing;
+mod http;
 pub(crate) mod jsonl;
 pub(crate) mod plain;
+#[cfg(test)]
+pub(crate) mod testing;
+pub(crate) mod warc;

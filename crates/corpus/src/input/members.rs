@@ -21,6 +21,9 @@ pub enum Compression {
     Bzip2,
 }
 
+/// A decoder that meets damage forgets what it made in the same call, so it is not asked for much at once.
+const STEP: usize = 32 << 10;
+
 /// Bytes needed to recognise any member.
 const MAGIC: usize = 10;
 
@@ -79,6 +82,7 @@ impl Compression {
 }
 
 /// The decoder of one member; it owns the raw bytes and gives them back at the member's end.
+#[expect(clippy::large_enum_variant, reason = "there is one for each open shard")]
 enum Decoder {
     Gzip(flate2::bufread::GzDecoder<Replay>),
     Zstd(zstd::stream::read::Decoder<'static, Replay>),
@@ -96,6 +100,8 @@ impl Decoder {
     }
 
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let step = out.len().min(STEP);
+        let out = &mut out[..step];
         match self {
             Decoder::Gzip(decoder) => decoder.read(out),
             Decoder::Zstd(decoder) => decoder.read(out),
@@ -118,9 +124,14 @@ pub(crate) struct Members {
     state: State,
 }
 
+#[expect(clippy::large_enum_variant, reason = "there is one for each open shard")]
 enum State {
     Between(Replay),
-    Inside(Decoder),
+    Inside {
+        decoder: Decoder,
+        /// True once the member has given something.
+        given: bool,
+    },
     /// Only while a state is being replaced.
     Moving,
 }
@@ -142,12 +153,30 @@ impl Members {
         }
         if !self.compression.begins_member(head) {
             let cut = head.len() < MAGIC;
+            if self.compression == Compression::Zstd && self.look_back(&mut raw)? {
+                self.state = State::Between(raw);
+                return Ok(Some(Chunk::Corrupt("a zstd member is cut off before the next one".into())));
+            }
             raw.set_mark();
             return self.step_over(raw, if cut { "is cut off" } else { "is missing" }).map(Some);
         }
         raw.set_mark();
-        self.state = State::Inside(Decoder::new(self.compression, raw)?);
+        self.state = State::Inside { decoder: Decoder::new(self.compression, raw)?, given: false };
         Ok(None)
+    }
+
+    /// Looks for a member that begins inside the last one, and goes there. A zstd frame need not have a
+    /// checksum, so one that is cut can eat the beginning of the next and seem whole.
+    fn look_back(&self, raw: &mut Replay) -> io::Result<bool> {
+        let length = raw.since_mark();
+        raw.rewind_behind_mark();
+        for _ in 1..length {
+            if self.compression.begins_member(raw.peek(MAGIC)?) {
+                return Ok(true);
+            }
+            raw.consume(1);
+        }
+        Ok(false)
     }
 
     /// Goes to the next place where a member may begin, and says what is wrong here.
@@ -177,18 +206,21 @@ impl Source for Members {
                         return Ok(chunk);
                     }
                 }
-                State::Inside(mut decoder) => match decoder.read(out) {
+                State::Inside { mut decoder, given } => match decoder.read(out) {
                     Ok(0) => self.state = State::Between(decoder.into_raw()),
                     Ok(length) => {
-                        self.state = State::Inside(decoder);
+                        self.state = State::Inside { decoder, given: true };
                         return Ok(Chunk::Bytes(length));
                     }
                     Err(error) => {
-                        let complaint = match error.kind() {
-                            io::ErrorKind::UnexpectedEof => "is cut off".to_owned(),
-                            _ => format!("is damaged ({error})"),
-                        };
-                        return self.step_over(decoder.into_raw(), &complaint);
+                        let cut = error.kind() == io::ErrorKind::UnexpectedEof;
+                        let complaint =
+                            if cut { "is cut off".to_owned() } else { format!("is damaged ({error})") };
+                        let chunk = self.step_over(decoder.into_raw(), &complaint)?;
+                        return Ok(match chunk {
+                            Chunk::Fault(reason) if !cut && given => Chunk::Corrupt(reason),
+                            chunk => chunk,
+                        });
                     }
                 },
                 State::Moving => return Ok(Chunk::End),
@@ -216,5 +248,154 @@ impl Source for Replay {
             0 => Chunk::End,
             length => Chunk::Bytes(length),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::testing::compress;
+
+    const ALL: [Compression; 3] = [Compression::Gzip, Compression::Zstd, Compression::Bzip2];
+
+    /// What a file gives: bytes, and where they are interrupted by damage.
+    fn read(compression: Compression, file: &[u8]) -> (Vec<u8>, Vec<(usize, bool)>) {
+        assert_eq!(Compression::seen(file), compression);
+        let mut members = Members::new(compression, Replay::new(Box::new(io::Cursor::new(file.to_vec()))));
+        let (mut bytes, mut faults) = (Vec::new(), Vec::new());
+        let mut out = [0; 1000];
+        loop {
+            match members.read(&mut out).unwrap() {
+                Chunk::Bytes(length) => bytes.extend_from_slice(&out[..length]),
+                Chunk::Fault(_) => faults.push((bytes.len(), false)),
+                Chunk::Corrupt(_) => faults.push((bytes.len(), true)),
+                Chunk::End => return (bytes, faults),
+            }
+        }
+    }
+
+    /// Text that compresses, but not to almost nothing.
+    fn text(seed: u64, length: usize) -> Vec<u8> {
+        let mut state = seed;
+        let step = |_| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            b"etaoin shrdlu\n"[(state >> 33) as usize % 14]
+        };
+        (0..length).map(step).collect()
+    }
+
+    #[test]
+    fn members_follow_each_other_without_a_seam() {
+        for compression in ALL {
+            let parts = [text(1, 5000), Vec::new(), text(2, 300_000), text(3, 1)];
+            let file: Vec<u8> = parts.iter().flat_map(|part| compress(compression, part)).collect();
+            assert_eq!(read(compression, &file), (parts.concat(), vec![]), "{compression:?}");
+        }
+    }
+
+    #[test]
+    fn a_member_cut_in_the_middle_of_a_file_costs_no_other() {
+        for compression in ALL {
+            let parts = [text(1, 5000), text(2, 5000), text(3, 5000)];
+            let [first, second, third] = parts.each_ref().map(|part| compress(compression, part));
+            for cut in [11, second.len() / 3, second.len() - 9, second.len() - 1] {
+                let (bytes, faults) = read(compression, &[&first, &second[..cut], &third].concat());
+                assert_eq!(faults.len(), 1, "{compression:?} cut at {cut}");
+                assert_eq!(bytes[..5000], parts[0]);
+                assert_eq!(bytes[faults[0].0..], parts[2]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_ends_early_gives_what_it_holds_and_one_fault() {
+        for compression in ALL {
+            let parts = [text(1, 5000), text(2, 5000)];
+            let [first, second] = parts.each_ref().map(|part| compress(compression, part));
+            for cut in [1, 9, 10, second.len() / 2, second.len() - 1] {
+                let (bytes, faults) = read(compression, &[&first, &second[..cut]].concat());
+                assert!(parts.concat().starts_with(&bytes) && bytes.len() >= 5000);
+                assert_eq!(faults, [(bytes.len(), false)], "{compression:?} cut at {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn zeros_behind_a_gzip_file_are_no_damage() {
+        let file = [
+            compress(Compression::Gzip, b"one"),
+            vec![0; 300_000],
+            compress(Compression::Gzip, b"two"),
+            vec![0; 9],
+        ];
+        assert_eq!(read(Compression::Gzip, &file.concat()), (b"onetwo".to_vec(), vec![]));
+    }
+
+    #[test]
+    fn junk_between_members_is_one_fault() {
+        for compression in ALL {
+            let (one, two) = (compress(compression, b"one"), compress(compression, b"two"));
+            for junk in [&b"x"[..], &text(4, 200_000), &one[..4], &[0x1f, 0x8b, 8, 0xff]] {
+                let file = [&one, junk, &two].concat();
+                assert_eq!(
+                    read(compression, &file),
+                    (b"onetwo".to_vec(), vec![(3, false)]),
+                    "{compression:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_checksum_is_damage_in_the_bytes_before() {
+        let mut one = compress(Compression::Gzip, b"one");
+        let checksum = one.len() - 8;
+        one[checksum] ^= 1;
+        let file = [one, compress(Compression::Gzip, b"two")].concat();
+        assert_eq!(read(Compression::Gzip, &file), (b"onetwo".to_vec(), vec![(3, true)]));
+    }
+
+    #[test]
+    fn what_a_long_member_held_before_the_damage_is_kept() {
+        let long = text(5, 2 << 20);
+        for compression in ALL {
+            let mut file = compress(compression, &long);
+            let middle = file.len() / 2;
+            file[middle..middle + 50].fill(0xff);
+            let (bytes, faults) = read(compression, &file);
+            assert!(!faults.is_empty());
+            // Blocks of bzip2 are up to 900 kB long and come whole or not at all.
+            let lost = if compression == Compression::Bzip2 { 1 << 20 } else { 300 << 10 };
+            let kept = bytes.iter().zip(&long).take_while(|(one, other)| one == other).count();
+            assert!(kept + lost > long.len() / 2, "{compression:?} gave {kept} bytes");
+        }
+    }
+
+    #[test]
+    fn a_failing_file_is_an_error_and_no_damage() {
+        struct Failing(io::Cursor<Vec<u8>>);
+        impl Read for Failing {
+            fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+                match self.0.read(out)? {
+                    0 => Err(io::Error::from(io::ErrorKind::ConnectionReset)),
+                    length => Ok(length),
+                }
+            }
+        }
+        for compression in ALL {
+            let mut half = compress(compression, &text(6, 5000));
+            half.truncate(half.len() / 2);
+            let raw = Replay::new(Box::new(Failing(io::Cursor::new(half))));
+            let mut members = Members::new(compression, raw);
+            let mut out = [0; 1000];
+            let error = loop {
+                match members.read(&mut out) {
+                    Ok(Chunk::Bytes(_)) => {}
+                    Ok(other) => panic!("{compression:?}: {other:?}"),
+                    Err(error) => break error,
+                }
+            };
+            assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
+        }
     }
 }

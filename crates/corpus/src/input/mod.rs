@@ -21,6 +21,8 @@ pub(crate) enum Chunk {
     End,
     /// The data are damaged here, for this reason; what comes next stands behind the damage.
     Fault(String),
+    /// The same, and the bytes before are not to be trusted either: their checksum is wrong.
+    Corrupt(String),
 }
 
 /// Uncompressed bytes, with damage in the compressed data made visible.

@@ -33,6 +33,11 @@ impl Replay {
         self.mark = Some(self.at);
     }
 
+    /// How many bytes stand between the mark and the next byte, as far as they are kept.
+    pub(crate) fn since_mark(&self) -> usize {
+        self.mark.map_or(0, |mark| self.at - mark)
+    }
+
     /// Goes back to the byte behind the mark, or stays here when the mark is too far behind.
     pub(crate) fn rewind_behind_mark(&mut self) {
         if let Some(mark) = self.mark.take() {

@@ -24,7 +24,7 @@ pub(crate) struct Stream {
 
 enum Halt {
     End,
-    Fault(String),
+    Fault { reason: String, corrupt: bool },
 }
 
 /// Where a search ended.
@@ -94,7 +94,8 @@ impl Stream {
                 return Ok(true);
             }
             Chunk::End => self.halt = Some(Halt::End),
-            Chunk::Fault(reason) => self.halt = Some(Halt::Fault(reason)),
+            Chunk::Fault(reason) => self.halt = Some(Halt::Fault { reason, corrupt: false }),
+            Chunk::Corrupt(reason) => self.halt = Some(Halt::Fault { reason, corrupt: true }),
         }
         Ok(false)
     }
@@ -112,9 +113,15 @@ impl Stream {
     /// Why the shard seems to end here, if it is by damage.
     pub(crate) fn fault(&self) -> Option<&str> {
         match &self.halt {
-            Some(Halt::Fault(reason)) => Some(reason),
+            Some(Halt::Fault { reason, .. }) => Some(reason),
             _ => None,
         }
+    }
+
+    /// True when the damage that [`Stream::fault`] told of lies in the bytes before it and not in a lack of
+    /// bytes behind them.
+    pub(crate) fn is_corrupt(&self) -> bool {
+        matches!(self.halt, Some(Halt::Fault { corrupt: true, .. }))
     }
 
     /// Goes on behind the damage that [`Stream::fault`] told of.
@@ -158,5 +165,146 @@ impl Stream {
                 return Ok(false);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Gives chunks of the lengths named, again and again, and damage behind each `fault` bytes.
+    struct Pieces {
+        bytes: Vec<u8>,
+        at: usize,
+        lengths: Vec<usize>,
+        turn: usize,
+        fault: Option<usize>,
+    }
+
+    impl Source for Pieces {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<Chunk> {
+            if self.fault.is_some_and(|fault| fault == self.at) {
+                self.fault = None;
+                return Ok(Chunk::Fault("damage".into()));
+            }
+            let until = self.fault.unwrap_or(self.bytes.len()).min(self.bytes.len());
+            let length = self.lengths[self.turn % self.lengths.len()].min(out.len()).min(until - self.at);
+            if length == 0 {
+                return Ok(Chunk::End);
+            }
+            out[..length].copy_from_slice(&self.bytes[self.at..self.at + length]);
+            self.at += length;
+            self.turn += 1;
+            Ok(Chunk::Bytes(length))
+        }
+    }
+
+    fn stream(bytes: &[u8], lengths: &[usize], fault: Option<usize>) -> Stream {
+        let source = Pieces { bytes: bytes.to_vec(), at: 0, lengths: lengths.to_vec(), turn: 0, fault };
+        Stream {
+            source: Box::new(source),
+            compression: Compression::None,
+            buffer: Vec::new(),
+            start: 0,
+            end: 0,
+            offset: 0,
+            halt: None,
+        }
+    }
+
+    fn naive(haystack: &[u8], needle: &[u8], from: usize) -> Option<usize> {
+        (from..(haystack.len() + 1).saturating_sub(needle.len()))
+            .find(|&at| haystack[at..].starts_with(needle))
+    }
+
+    proptest! {
+        #[test]
+        fn find_finds_what_a_naive_search_finds(
+            bytes in prop::collection::vec(prop::sample::select(b"ab\n".to_vec()), 0..60),
+            needle in prop::collection::vec(prop::sample::select(b"ab\n".to_vec()), 1..4),
+            lengths in prop::collection::vec(1usize..7, 1..4),
+            from in 0usize..20,
+        ) {
+            let finder = Finder::new(&needle);
+            let expected = naive(&bytes, &needle, from).map_or(Found::End, Found::At);
+            prop_assert_eq!(stream(&bytes, &lengths, None).find(&finder, from, 1000).unwrap(), expected);
+        }
+
+        #[test]
+        fn skip_to_stops_at_every_needle(
+            bytes in prop::collection::vec(prop::sample::select(b"ab\n".to_vec()), 0..60),
+            needle in prop::collection::vec(prop::sample::select(b"ab\n".to_vec()), 1..4),
+            lengths in prop::collection::vec(1usize..7, 1..4),
+        ) {
+            let finder = Finder::new(&needle);
+            let mut stream = stream(&bytes, &lengths, None);
+            let mut from = 0;
+            while let Some(at) = naive(&bytes, &needle, from) {
+                prop_assert!(stream.skip_to(&finder).unwrap());
+                prop_assert_eq!(stream.offset(), at as u64);
+                prop_assert!(stream.window().starts_with(&needle));
+                stream.advance(1);
+                from = at + 1;
+            }
+            prop_assert!(!stream.skip_to(&finder).unwrap());
+            prop_assert_eq!(stream.offset(), bytes.len() as u64);
+            prop_assert!(stream.window().is_empty());
+        }
+
+        #[test]
+        fn the_window_shows_the_shard_whatever_is_done(
+            lengths in prop::collection::vec(1usize..200_000, 1..4),
+            steps in prop::collection::vec((0usize..600_000, 0usize..600_000), 1..12),
+        ) {
+            let bytes: Vec<u8> = (0..3_000_000u32).map(|n| (n % 251) as u8).collect();
+            let mut stream = stream(&bytes, &lengths, None);
+            for (wanted, passed) in steps {
+                let whole = stream.ensure(wanted).unwrap();
+                let offset = stream.offset() as usize;
+                prop_assert_eq!(whole, offset + wanted <= bytes.len());
+                prop_assert!(bytes[offset..].starts_with(stream.window()));
+                stream.advance(passed.min(stream.window().len()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_ends_at_its_limit() {
+        let bytes = [vec![b'a'; 100], b"x".to_vec()].concat();
+        let finder = Finder::new(b"x");
+        assert_eq!(stream(&bytes, &[7], None).find(&finder, 0, 50).unwrap(), Found::Limit);
+        assert_eq!(stream(&bytes, &[7], None).find(&finder, 0, 101).unwrap(), Found::At(100));
+    }
+
+    #[test]
+    fn damage_is_an_end_until_reading_is_resumed() {
+        let mut stream = stream(b"one\ntwo\n", &[3], Some(2));
+        let finder = Finder::new(b"\n");
+        assert_eq!(stream.find(&finder, 0, 100).unwrap(), Found::End);
+        assert_eq!((stream.window(), stream.fault()), (&b"on"[..], Some("damage")));
+        assert!(!stream.more().unwrap());
+        stream.advance(2);
+        stream.resume();
+        assert_eq!(stream.fault(), None);
+        assert_eq!(stream.find(&finder, 0, 100).unwrap(), Found::At(1));
+        assert_eq!(stream.offset(), 2);
+        assert!(!stream.ensure(100).unwrap());
+        stream.resume();
+        assert!(!stream.more().unwrap(), "an end stays an end");
+    }
+
+    #[test]
+    fn the_compression_is_seen_from_the_first_bytes() {
+        let open = |bytes: &[u8]| Stream::open(Replay::new(Box::new(Cursor::new(bytes.to_vec())))).unwrap();
+        assert_eq!(open(b"").compression(), Compression::None);
+        assert_eq!(open(b"BZh9 is no beginning").compression(), Compression::None);
+        let mut stream = open(&crate::formats::testing::compress(Compression::Zstd, b"text"));
+        assert_eq!(stream.compression(), Compression::Zstd);
+        assert!(stream.ensure(4).unwrap());
+        assert_eq!(stream.window(), b"text");
     }
 }

@@ -1,0 +1,303 @@
+//! Where a record ends when its declared length may be wrong, and where the next one begins.
+//!
+//! Crawl files state the length of every record, and some of them lie: lengths were computed before line ends
+//! were changed, or a crawler was stopped halfway. A length is believed when a record, or the end, stands
+//! behind it. Otherwise the next thing that looks like a record decides: no record ever swallows its
+//! neighbour. Every search ends where the next frame begins, so no byte is searched more than a few times.
+
+use std::io;
+use std::ops::Range;
+
+use lookalike_model::Reason;
+use memchr::memmem::Finder;
+
+use crate::Compression;
+use crate::input::{Found, Stream};
+
+/// How a format's records are recognised.
+pub(super) trait Landmark {
+    /// How far the needle stands before the first byte of a record.
+    const BEFORE: usize;
+    /// Bytes needed to recognise a record.
+    const LOOKAHEAD: usize;
+    /// Line ends behind each block.
+    const SEPARATOR: usize;
+
+    /// What every record begins with, or has before it.
+    fn needle(&self) -> &Finder<'static>;
+
+    /// True when a record begins at `at`.
+    fn begins(window: &[u8], at: usize) -> bool;
+
+    /// True when `rest`, cut short, may be the beginning of a record.
+    fn may_begin(rest: &[u8]) -> bool;
+}
+
+/// How far a record reaches.
+#[derive(Debug, PartialEq, Eq)]
+enum Extent {
+    /// The whole record is in the window.
+    Whole {
+        /// Its block.
+        block: Range<usize>,
+        /// Its length with header and line ends.
+        record: usize,
+    },
+    /// The record is cut, for this reason; the window holds what is left of it.
+    Cut(String),
+    /// The record does not fit into the limit.
+    TooLong,
+}
+
+/// What stands at the front of the window.
+pub(super) enum Frame {
+    /// A whole record with this block.
+    Record(Range<usize>),
+    /// Something that cannot be read, at this offset.
+    Rejected(u64, Reason),
+    /// Nothing more.
+    End,
+}
+
+/// A window that moves from record to record.
+pub(super) struct Framer<L> {
+    pub(super) stream: Stream,
+    pub(super) landmark: L,
+    /// Length of the record handed out last.
+    used: usize,
+}
+
+impl<L: Landmark> Framer<L> {
+    pub(super) fn new(stream: Stream, landmark: L) -> Self {
+        Framer { stream, landmark, used: 0 }
+    }
+
+    /// The record handed out last, as it stood.
+    pub(super) fn raw(&self) -> &[u8] {
+        &self.stream.window()[..self.used]
+    }
+
+    /// Moves to where the next record should begin; a frame if there is none.
+    pub(super) fn move_on(&mut self) -> io::Result<Option<Frame>> {
+        self.stream.advance(std::mem::take(&mut self.used));
+        if skip_line_ends(&mut self.stream)? {
+            return Ok(None);
+        }
+        Ok(Some(if self.stream.fault().is_some() { self.cut() } else { Frame::End }))
+    }
+
+    /// The record whose header ends at `head` and whose length may be known.
+    pub(super) fn block(&mut self, head: usize, declared: Option<u64>, limit: usize) -> io::Result<Frame> {
+        let extent = match declared {
+            Some(declared) if declared > limit as u64 => Extent::TooLong,
+            Some(declared) => delimit(&mut self.stream, &self.landmark, head, declared as usize, limit)?,
+            None => until_next(&mut self.stream, &self.landmark, head, head, limit)?,
+        };
+        match extent {
+            Extent::Whole { block, record } => {
+                self.used = record;
+                Ok(Frame::Record(block))
+            }
+            Extent::Cut(reason) => Ok(self.cut_by(reason)),
+            Extent::TooLong => self.give_up(Reason::TooLong { limit: limit as u64 }, head),
+        }
+    }
+
+    /// Rejects what stands here and goes to the next record behind `from`.
+    pub(super) fn give_up(&mut self, reason: Reason, from: usize) -> io::Result<Frame> {
+        let position = self.stream.offset();
+        resync(&mut self.stream, &self.landmark, from)?;
+        Ok(Frame::Rejected(position, reason))
+    }
+
+    /// Rejects what stands before `next`, where a record begins.
+    pub(super) fn give_up_before(&mut self, next: usize, reason: Reason) -> Frame {
+        self.used = next;
+        Frame::Rejected(self.stream.offset(), reason)
+    }
+
+    /// Rejects a record of which no more is left than the window holds, and goes on behind the damage.
+    pub(super) fn cut(&mut self) -> Frame {
+        self.cut_by(complaint(&self.stream))
+    }
+
+    fn cut_by(&mut self, reason: String) -> Frame {
+        self.used = self.stream.window().len();
+        self.stream.resume();
+        Frame::Rejected(self.stream.offset(), Reason::Truncated(reason))
+    }
+}
+
+/// Appends bytes that should be UTF-8 but need not be.
+pub(super) fn push_text(bytes: &[u8], out: &mut String) {
+    for chunk in bytes.utf8_chunks() {
+        out.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            out.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+}
+
+/// So many line ends behind a block are taken with it. More than that is still a good sign, but no reason to
+/// fill the window.
+const LINE_ENDS: usize = 64;
+
+/// Passes over line ends; false when the shard ends, or is damaged, before anything else.
+fn skip_line_ends(stream: &mut Stream) -> io::Result<bool> {
+    loop {
+        let length = stream.window().iter().take_while(|byte| is_line_end(byte)).count();
+        stream.advance(length);
+        if !stream.window().is_empty() {
+            return Ok(true);
+        }
+        if !stream.more()? {
+            return Ok(false);
+        }
+    }
+}
+
+/// Looks for the first record that begins at `from` or behind it, but before `limit`.
+fn find_record<L: Landmark>(
+    stream: &mut Stream,
+    landmark: &L,
+    from: usize,
+    limit: usize,
+) -> io::Result<Found> {
+    let mut from = from.saturating_sub(L::BEFORE);
+    loop {
+        let needle = match stream.find(landmark.needle(), from, limit)? {
+            Found::At(needle) => needle,
+            other => return Ok(other),
+        };
+        let at = needle + L::BEFORE;
+        if at >= limit {
+            return Ok(Found::Limit);
+        }
+        stream.ensure(at + L::LOOKAHEAD)?;
+        if L::begins(stream.window(), at) {
+            return Ok(Found::At(at));
+        }
+        from = needle + 1;
+    }
+}
+
+/// Drops everything before the next record, without keeping it. Behind damage the next byte is as good a
+/// place to begin as any.
+fn resync<L: Landmark>(stream: &mut Stream, landmark: &L, from: usize) -> io::Result<()> {
+    stream.advance(from.saturating_sub(L::BEFORE));
+    while stream.skip_to(landmark.needle())? {
+        stream.ensure(L::BEFORE + L::LOOKAHEAD)?;
+        if L::begins(stream.window(), L::BEFORE) {
+            stream.advance(L::BEFORE);
+            return Ok(());
+        }
+        stream.advance(1);
+    }
+    stream.resume();
+    Ok(())
+}
+
+/// Finds the end of the record whose block begins at `head` and should be `declared` bytes long, at most
+/// `limit`.
+fn delimit<L: Landmark>(
+    stream: &mut Stream,
+    landmark: &L,
+    head: usize,
+    declared: usize,
+    limit: usize,
+) -> io::Result<Extent> {
+    let end = head + declared;
+    let whole = stream.ensure(end)?;
+    if whole && let Some(record) = closed::<L>(stream, end)? {
+        if record == stream.window().len() && stream.is_corrupt() {
+            return Ok(Extent::Cut(complaint(stream)));
+        }
+        return Ok(Extent::Whole { block: head..end, record });
+    }
+    if let Found::At(next) = find_record(stream, landmark, head, end)? {
+        return Ok(up_to::<L>(stream, head, next));
+    }
+    if !whole {
+        return Ok(cut::<L>(stream, head, end));
+    }
+    let behind = line_ends(&stream.window()[end..]);
+    if separates::<L>(&stream.window()[end..end + behind]) {
+        return Ok(Extent::Whole { block: head..end, record: end + behind });
+    }
+    until_next(stream, landmark, head, end, limit)
+}
+
+/// The record whose block begins at `head` reaches to the next one behind `from`.
+fn until_next<L: Landmark>(
+    stream: &mut Stream,
+    landmark: &L,
+    head: usize,
+    from: usize,
+    limit: usize,
+) -> io::Result<Extent> {
+    Ok(match find_record(stream, landmark, from, head.saturating_add(limit))? {
+        Found::At(next) => up_to::<L>(stream, head, next),
+        Found::Limit => Extent::TooLong,
+        Found::End if stream.fault().is_some() => Extent::Cut(complaint(stream)),
+        Found::End => up_to::<L>(stream, head, stream.window().len()),
+    })
+}
+
+/// The end of the record when its declared end is where a record ends: only line ends stand between it and
+/// the next record or the end of the shard.
+fn closed<L: Landmark>(stream: &mut Stream, end: usize) -> io::Result<Option<usize>> {
+    let more = stream.ensure(end + LINE_ENDS + L::LOOKAHEAD)?;
+    let window = stream.window();
+    let behind = line_ends(&window[end..]);
+    let next = end + behind;
+    let rest = &window[next..];
+    let closed = behind == LINE_ENDS
+        || rest.is_empty()
+        || L::begins(window, next)
+        || (!more && rest.len() < L::LOOKAHEAD && L::may_begin(rest));
+    Ok(closed.then_some(next))
+}
+
+/// The record ends where the next one begins, and its block before the line ends between them.
+fn up_to<L: Landmark>(stream: &Stream, head: usize, next: usize) -> Extent {
+    let mut block = &stream.window()[head..next];
+    for _ in 0..L::SEPARATOR {
+        block = block.strip_suffix(b"\n").unwrap_or(block);
+        block = block.strip_suffix(b"\r").unwrap_or(block);
+    }
+    Extent::Whole { block: head..head + block.len(), record: next }
+}
+
+/// What to make of a last record that should have gone on to `end`. When its compressed member is whole, and
+/// the record ends as records do, then nothing is missing and only the length is wrong.
+fn cut<L: Landmark>(stream: &Stream, head: usize, end: usize) -> Extent {
+    if stream.fault().is_some() {
+        return Extent::Cut(complaint(stream));
+    }
+    let block = &stream.window()[head..];
+    let closed = block.ends_with(b"\n\n") || block.ends_with(b"\n\r\n");
+    if closed && stream.compression() != Compression::None {
+        return up_to::<L>(stream, head, stream.window().len());
+    }
+    let missing = end - stream.window().len();
+    Extent::Cut(format!("the shard ends {missing} bytes before the record does"))
+}
+
+/// Why the window ends here.
+fn complaint(stream: &Stream) -> String {
+    stream.fault().unwrap_or("the shard ends inside the record").to_owned()
+}
+
+/// How many line ends `bytes` begin with, of those that are taken with a block.
+fn line_ends(bytes: &[u8]) -> usize {
+    bytes.iter().take(LINE_ENDS).take_while(|byte| is_line_end(byte)).count()
+}
+
+fn is_line_end(byte: &u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}
+
+/// True when there are as many line ends as a writer puts behind a block.
+fn separates<L: Landmark>(line_ends: &[u8]) -> bool {
+    memchr::memchr_iter(b'\n', line_ends).count() >= L::SEPARATOR
+}
