@@ -3,3 +3,8 @@
 //! window when the next one is asked for. Copy `jsonl.rs` to begin a new one.
 
 pub(crate) mod jsonl;
+pub(crate) mod mail;
+#[cfg(test)]
+mod probe;
+mod resync;
+pub(crate) mod trec;
