@@ -4,6 +4,7 @@
 
 pub(crate) mod jsonl;
 pub(crate) mod mail;
+pub(crate) mod mediawiki;
 #[cfg(test)]
 mod probe;
 mod resync;
