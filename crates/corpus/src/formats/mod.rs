@@ -8,4 +8,5 @@ pub(crate) mod mediawiki;
 #[cfg(test)]
 mod probe;
 mod resync;
+pub(crate) mod table;
 pub(crate) mod trec;
