@@ -42,6 +42,7 @@ pub mod options;
 pub mod reader;
 mod record;
 mod sniff;
+pub mod write;
 
 pub use corpus::{Corpus, Origin, Shard};
 pub use error::CorpusError;

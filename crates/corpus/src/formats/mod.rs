@@ -5,8 +5,10 @@
 pub(crate) mod jsonl;
 pub(crate) mod mail;
 pub(crate) mod mediawiki;
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet;
 #[cfg(test)]
-mod probe;
+pub(crate) mod probe;
 mod resync;
 pub(crate) mod table;
 pub(crate) mod trec;

@@ -1,0 +1,4 @@
+//! Documents go back to disk.
+
+#[cfg(feature = "parquet")]
+pub mod parquet;
