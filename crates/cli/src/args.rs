@@ -112,8 +112,7 @@ impl InputArgs {
             format: self.input_format,
         };
         if self.sample {
-            let sample: Arc<[u8]> = lookalike::generate::sample().into();
-            return Ok(Corpus::in_memory("sample.jsonl", sample, ReadOptions::default()));
+            return Ok(Corpus::in_memory("sample.jsonl", sample(), ReadOptions::default()));
         }
         Corpus::open(&self.inputs, options)
     }
@@ -260,6 +259,14 @@ pub struct GenerateArgs {
     /// How to show progress: bars on a terminal, plain lines, lines of JSON, or nothing
     #[arg(long, value_name = "STYLE", default_value = "auto")]
     pub progress: Style,
+}
+
+/// The built-in corpus, as the lines of a file.
+fn sample() -> Arc<[u8]> {
+    let mut lines = Vec::new();
+    lookalike::generate::write_jsonl(lookalike::generate::sample(), &mut lines, &mut std::io::sink())
+        .expect("memory can be written");
+    lines.into()
 }
 
 fn format_parser(text: &str) -> Result<Format, String> {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lookalike_model::Unit;
+use lookalike_model::{Media, Unit};
 
 use crate::formats;
 use crate::input::{Replay, Stream};
@@ -24,6 +24,8 @@ pub enum Origin {
     File(PathBuf),
     /// Standard input.
     Stdin,
+    /// Bytes in memory.
+    Memory(Arc<[u8]>),
     /// An object in a store, by its address.
     Object(String),
 }
@@ -59,6 +61,13 @@ impl Corpus {
         }
         name_by_common_parent(&mut shards, parents);
         Ok(Corpus { shards, options: Arc::new(options) })
+    }
+
+    /// A corpus of one shard that is held in memory.
+    pub fn in_memory(name: &str, content: Arc<[u8]>, options: ReadOptions) -> Corpus {
+        let bytes = Some(content.len() as u64);
+        let shard = Shard { name: name.to_owned(), origin: Origin::Memory(content), bytes, format: None };
+        Corpus { shards: vec![shard], options: Arc::new(options) }
     }
 
     /// The shards, in the order of their documents.
@@ -196,6 +205,7 @@ impl Shard {
         let source: Box<dyn Read + Send> = match &self.origin {
             Origin::File(path) => Box::new(fs::File::open(path).map_err(self.reading())?),
             Origin::Stdin => Box::new(io::stdin()),
+            Origin::Memory(content) => Box::new(io::Cursor::new(content.clone())),
             Origin::Object(address) => open_object(address)?,
         };
         let raw = Replay::new(Box::new(Counted { inner: source, count: consumed.clone() }));
@@ -222,15 +232,59 @@ impl Shard {
         format: Format,
         stream: Stream,
         ledger: Ledger,
-        _consumed: &Arc<AtomicU64>,
+        consumed: &Arc<AtomicU64>,
     ) -> Result<Box<dyn Records>, CorpusError> {
         Ok(match format {
             Format::Jsonl => Box::new(formats::jsonl::Jsonl::new(stream, ledger)),
-            Format::Text => {
-                Box::new(formats::plain::Plain::new(stream, ledger, lookalike_model::Media::Text))
-            }
-            _ => Box::new(formats::plain::Plain::new(stream, ledger, lookalike_model::Media::Html)),
+            Format::Parquet => return self.parquet(stream, ledger, consumed),
+            Format::Warc => Box::new(formats::warc::Warc::new(stream, ledger)),
+            Format::Arc => Box::new(formats::arc::Arc::new(stream, ledger)),
+            Format::Trec => Box::new(formats::trec::Trec::new(stream, ledger)),
+            Format::MediaWiki => Box::new(formats::mediawiki::MediaWiki::new(stream, ledger)),
+            Format::Mbox => Box::new(formats::mail::Mbox::new(stream, ledger)),
+            Format::Email => Box::new(formats::mail::Message::new(stream, ledger)),
+            Format::Csv => Box::new(formats::table::Table::new(stream, ledger, b',')?),
+            Format::Tsv => Box::new(formats::table::Table::new(stream, ledger, b'\t')?),
+            Format::Html => Box::new(formats::plain::Plain::new(stream, ledger, Media::Html)),
+            Format::Text => Box::new(formats::plain::Plain::new(stream, ledger, Media::Text)),
         })
+    }
+
+    /// Parquet is read from its end: what is no plain file goes to a temporary one first.
+    #[cfg(feature = "parquet")]
+    fn parquet(
+        &self,
+        mut stream: Stream,
+        ledger: Ledger,
+        consumed: &Arc<AtomicU64>,
+    ) -> Result<Box<dyn Records>, CorpusError> {
+        let file = match &self.origin {
+            Origin::File(path) if stream.compression() == crate::Compression::None => fs::File::open(path),
+            _ => spool(&mut stream),
+        };
+        // What was read to see the format does not count twice.
+        consumed.store(0, Ordering::Relaxed);
+        let file = file.map_err(self.reading())?;
+        Ok(Box::new(formats::parquet::ParquetShard::open(file, ledger, consumed.clone())?))
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn parquet(&self, _: Stream, _: Ledger, _: &Arc<AtomicU64>) -> Result<Box<dyn Records>, CorpusError> {
+        Err(CorpusError::NotBuilt { name: self.name.clone(), feature: "parquet" })
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn spool(stream: &mut Stream) -> io::Result<fs::File> {
+    use std::io::{Seek, Write};
+    let mut file = tempfile::tempfile()?;
+    loop {
+        file.write_all(stream.window())?;
+        stream.advance(stream.window().len());
+        if !stream.more()? {
+            file.rewind()?;
+            return Ok(file);
+        }
     }
 }
 

@@ -41,6 +41,12 @@ pub enum CorpusError {
         /// The columns that are there.
         found: String,
     },
+    /// The name of a file to write tells no format.
+    #[error("{name} can be .jsonl, .parquet or .warc, the first and last also with .gz, .zst or .bz2")]
+    UnknownOutput {
+        /// The file.
+        name: String,
+    },
     /// A file could not be written.
     #[error("cannot write {name}: {source}")]
     Write {

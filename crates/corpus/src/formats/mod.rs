@@ -6,7 +6,16 @@ pub(crate) mod arc;
 mod framing;
 mod http;
 pub(crate) mod jsonl;
+pub(crate) mod mail;
+pub(crate) mod mediawiki;
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet;
 pub(crate) mod plain;
 #[cfg(test)]
+pub(crate) mod probe;
+mod resync;
+pub(crate) mod table;
+#[cfg(test)]
 pub(crate) mod testing;
+pub(crate) mod trec;
 pub(crate) mod warc;

@@ -36,6 +36,16 @@ impl Compression {
             .unwrap_or(Compression::None)
     }
 
+    /// The compression that the ending of a file name asks for.
+    pub fn named(path: &std::path::Path) -> Self {
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("gz") => Compression::Gzip,
+            Some("zst") => Compression::Zstd,
+            Some("bz2") => Compression::Bzip2,
+            _ => Compression::None,
+        }
+    }
+
     /// The customary ending of file names, with its dot.
     pub fn suffix(self) -> &'static str {
         match self {

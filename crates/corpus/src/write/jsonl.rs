@@ -33,7 +33,7 @@ impl JsonlWriter {
     pub fn copy(&mut self, raw: &[u8]) -> Result<(), CorpusError> {
         self.end_line()?;
         self.open = !raw.is_empty() && !raw.ends_with(b"\n");
-        self.sink.write(raw)
+        self.sink.write_record(raw)
     }
 
     /// Writes a line with the fields `id`, `url` where there is one, and `text`.
@@ -51,7 +51,7 @@ impl JsonlWriter {
     }
 
     fn end_line(&mut self) -> Result<(), CorpusError> {
-        if std::mem::take(&mut self.open) { self.sink.write(b"\n") } else { Ok(()) }
+        if std::mem::take(&mut self.open) { self.sink.write_record(b"\n") } else { Ok(()) }
     }
 }
 

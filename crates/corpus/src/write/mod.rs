@@ -21,33 +21,59 @@
 //! ```
 //!
 //! - [`jsonl`]: one JSON object per line
+//! - [`parquet`]: columns of documents, and copies of Parquet files with fewer rows
 //! - [`warc`]: records with headers, as crawlers write them
-//! - `sink`: compression and the temporary file
+//! - [`sink`]: compression and the temporary file
 
 pub mod jsonl;
-mod sink;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+pub mod sink;
 pub mod warc;
 
+use std::path::Path;
+
 pub use jsonl::JsonlWriter;
+#[cfg(feature = "parquet")]
+pub use parquet::ParquetWriter;
+pub use sink::Sink;
 pub use warc::WarcWriter;
 
-use crate::CorpusError;
+use crate::{Compression, CorpusError};
 
-/// A writer of any format whose records can be copied.
+/// Day that new WARC records bear: the same input must give the same bytes on any day.
+const WARC_DATE: &str = "1970-01-01T00:00:00Z";
+
+/// A writer of any format.
 pub enum Writer {
     /// JSON lines.
     Jsonl(JsonlWriter),
     /// WARC.
     Warc(WarcWriter),
+    /// Parquet.
+    #[cfg(feature = "parquet")]
+    Parquet(ParquetWriter),
 }
 
 impl Writer {
-    /// Copies a record as it stood in a shard of the same format.
-    pub fn copy(&mut self, raw: &[u8]) -> Result<(), CorpusError> {
-        match self {
-            Writer::Jsonl(writer) => writer.copy(raw),
-            Writer::Warc(writer) => writer.copy(raw),
+    /// Begins a file in the format and compression that its name tells.
+    pub fn create(target: &Path) -> Result<Self, CorpusError> {
+        let name = target.display().to_string();
+        let compression = Compression::named(target);
+        let stem = name.strip_suffix(compression.suffix()).unwrap_or(&name).to_ascii_lowercase();
+        if stem.ends_with(".jsonl") || stem.ends_with(".ndjson") {
+            return JsonlWriter::create(target, compression).map(Writer::Jsonl);
         }
+        if stem.ends_with(".warc") || stem.ends_with(".wet") {
+            return WarcWriter::create(target, compression, WARC_DATE).map(Writer::Warc);
+        }
+        if name.to_ascii_lowercase().ends_with(".parquet") {
+            #[cfg(feature = "parquet")]
+            return ParquetWriter::create(target).map(Writer::Parquet);
+            #[cfg(not(feature = "parquet"))]
+            return Err(CorpusError::NotBuilt { name, feature: "parquet" });
+        }
+        Err(CorpusError::UnknownOutput { name })
     }
 
     /// Encodes a new record.
@@ -55,6 +81,8 @@ impl Writer {
         match self {
             Writer::Jsonl(writer) => writer.document(id, url, text),
             Writer::Warc(writer) => writer.document(id, url, text),
+            #[cfg(feature = "parquet")]
+            Writer::Parquet(writer) => writer.document(id, url, text),
         }
     }
 
@@ -63,6 +91,8 @@ impl Writer {
         match self {
             Writer::Jsonl(writer) => writer.finish(),
             Writer::Warc(writer) => writer.finish(),
+            #[cfg(feature = "parquet")]
+            Writer::Parquet(writer) => writer.finish(),
         }
     }
 }

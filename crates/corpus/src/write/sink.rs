@@ -11,7 +11,7 @@ use tempfile::{NamedTempFile, TempPath};
 use crate::{Compression, CorpusError};
 
 /// Bytes on their way into a file. Dropping it without [`Sink::finish`] removes what has been written.
-pub(super) struct Sink {
+pub struct Sink {
     encoder: Encoder,
     temporary: TempPath,
     target: PathBuf,
@@ -72,7 +72,7 @@ fn broken() -> io::Error {
 
 impl Sink {
     /// Begins a file that will stand at `target`.
-    pub(super) fn create(target: &Path, compression: Compression) -> Result<Self, CorpusError> {
+    pub fn create(target: &Path, compression: Compression) -> Result<Self, CorpusError> {
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
         let begun = temporary(folder.unwrap_or(Path::new("."))).and_then(|file| {
             let (file, temporary) = file.into_parts();
@@ -82,7 +82,7 @@ impl Sink {
         begun.map_err(writing(target))
     }
 
-    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), CorpusError> {
+    pub(super) fn write_record(&mut self, bytes: &[u8]) -> Result<(), CorpusError> {
         self.encoder.write_all(bytes).map_err(writing(&self.target))
     }
 
@@ -106,12 +106,24 @@ impl Sink {
     }
 
     /// Closes the file and moves it to its place.
-    pub(super) fn finish(self) -> Result<(), CorpusError> {
+    pub fn finish(self) -> Result<(), CorpusError> {
         let Sink { encoder, temporary, target, .. } = self;
         let closed = encoder.end().and_then(|mut file| file.flush());
         closed
             .and_then(|()| temporary.persist(&target).map_err(|error| error.error))
             .map_err(writing(&target))
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.encoder.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    /// Compressed data cannot be flushed without cost to their size; [`Sink::finish`] does it.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -145,7 +157,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("a");
         let mut sink = Sink::create(&target, Compression::None).unwrap();
-        sink.write(b"text").unwrap();
+        sink.write_record(b"text").unwrap();
         assert!(!target.exists());
         sink.finish().unwrap();
         assert_eq!(names(folder.path()), ["a"]);
@@ -159,7 +171,7 @@ mod tests {
         std::fs::write(&target, "old").unwrap();
         for compression in [Compression::None, Compression::Gzip, Compression::Zstd, Compression::Bzip2] {
             let mut sink = Sink::create(&target, compression).unwrap();
-            sink.write(b"text").unwrap();
+            sink.write_record(b"text").unwrap();
             drop(sink);
             assert_eq!(names(folder.path()), ["a"]);
             assert_eq!(std::fs::read(&target).unwrap(), b"old");

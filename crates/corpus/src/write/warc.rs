@@ -40,7 +40,7 @@ impl WarcWriter {
     pub fn copy(&mut self, raw: &[u8]) -> Result<(), CorpusError> {
         self.begin_record()?;
         self.last = if raw.ends_with(b"\n") { Last::Closed } else { Last::Open };
-        self.sink.write(raw)
+        self.sink.write_record(raw)
     }
 
     /// Writes a text as a `conversion` record of WARC 1.0. Its record id follows from `id` and `text`.
@@ -81,7 +81,7 @@ impl WarcWriter {
         match self.last {
             Last::Nothing => return Ok(()),
             Last::Closed => {}
-            Last::Open => self.sink.write(b"\r\n\r\n")?,
+            Last::Open => self.sink.write_record(b"\r\n\r\n")?,
         }
         self.sink.next_member()
     }

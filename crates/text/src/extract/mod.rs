@@ -83,6 +83,8 @@ pub enum ContentMode {
     Main,
     /// The whole page, with plain text read as e-mail messages.
     Email,
+    /// The whole page, with plain text read as e-mail messages where it begins like one.
+    PageOrEmail,
 }
 
 /// The text of one document, borrowed from the document where it could be taken as it is.
@@ -114,8 +116,12 @@ impl Extractor {
     /// The text of `document`. Never fails; plain Unicode text is borrowed and not copied.
     pub fn extract<'a>(&'a mut self, document: &Document<'a>, mode: ContentMode) -> Text<'a> {
         self.extracted.clear();
-        let message =
-            document.media == Media::Email || (mode == ContentMode::Email && document.media == Media::Text);
+        let message = match document.media {
+            Media::Email => true,
+            Media::Text if mode == ContentMode::PageOrEmail => email::looks_like_email(document.content.bytes()),
+            Media::Text => mode == ContentMode::Email,
+            _ => false,
+        };
         if message {
             return self.message(document);
         }

@@ -1,0 +1,597 @@
+//! Parquet: columns `id`, `text`, `html` and `url`, or as the options name them.
+//!
+//! Columns are read as bytes below Arrow's types. A text is a text whether a writer called it string, large
+//! string, view or dictionary, all of which are the same bytes on disk; and one text that is not UTF-8 costs
+//! its row, where Arrow would give up the whole batch.
+
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lookalike_model::{Content, Document, Media, Reason};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+
+use crate::reader::Records;
+use crate::record::Ledger;
+use crate::{CorpusError, Fields, Item};
+
+/// About how much of a row group is decoded at once, by the sizes in its metadata.
+const BATCH_BYTES: u64 = 4 << 20;
+const BATCH_ROWS: u64 = 4096;
+
+pub(crate) struct ParquetShard {
+    file: SerializedFileReader<File>,
+    ledger: Ledger,
+    consumed: Arc<AtomicU64>,
+    leaves: Leaves,
+    /// The row group to be opened next, and the number of its first row.
+    next_group: usize,
+    next_row: u64,
+    group: Option<Group>,
+    /// Holds an id that is a number.
+    number: String,
+}
+
+impl ParquetShard {
+    /// Reads the footer. `consumed` grows by the size on disk of every row group that is done with.
+    pub(crate) fn open(file: File, ledger: Ledger, consumed: Arc<AtomicU64>) -> Result<Self, CorpusError> {
+        let file =
+            guarded(|| SerializedFileReader::new(file)).map_err(|error| unreadable(&ledger.shard, error))?;
+        let leaves = Leaves::named(file.metadata().file_metadata().schema_descr(), &ledger)?;
+        let number = String::new();
+        Ok(ParquetShard { file, ledger, consumed, leaves, next_group: 0, next_row: 0, group: None, number })
+    }
+
+    /// Moves to the next row, opening row groups on the way.
+    fn step(&mut self) -> Step {
+        loop {
+            if self.group.is_none() {
+                if self.next_group == self.file.num_row_groups() {
+                    return Step::End;
+                }
+                if let Err(reason) = self.open_group() {
+                    let first = self.next_row;
+                    self.close_group();
+                    return Step::Rejected(first, reason);
+                }
+            }
+            let Some(group) = &mut self.group else { return Step::End };
+            match group.step() {
+                Ok(true) => return Step::Row,
+                Ok(false) => self.close_group(),
+                Err(reason) => {
+                    let row = group.first + group.passed;
+                    self.close_group();
+                    return Step::Rejected(row, reason);
+                }
+            }
+        }
+    }
+
+    fn open_group(&mut self) -> Result<(), Reason> {
+        let (file, leaves, first) = (&self.file, &self.leaves, self.next_row);
+        let index = self.next_group;
+        let group = guarded(|| Group::open(&*file.get_row_group(index)?, leaves, first));
+        self.group = Some(group.map_err(broken)?);
+        Ok(())
+    }
+
+    /// Leaves the row group, read or not, for the next one.
+    fn close_group(&mut self) {
+        let metadata = self.file.metadata().row_group(self.next_group);
+        self.consumed.fetch_add(u64::try_from(metadata.compressed_size()).unwrap_or(0), Ordering::Relaxed);
+        self.group = None;
+        self.next_group += 1;
+        self.next_row = self.next_row.saturating_add(rows_of(metadata));
+    }
+}
+
+/// What one step through the file gives.
+enum Step {
+    Row,
+    Rejected(u64, Reason),
+    End,
+}
+
+impl Records for ParquetShard {
+    fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {
+        match self.step() {
+            Step::Row => {}
+            Step::Rejected(row, reason) => return Ok(Some(self.ledger.reject(row, reason))),
+            Step::End => return Ok(None),
+        }
+        let Some(group) = &self.group else { return Ok(None) };
+        let row = group.first + group.passed - 1;
+        let cells = match group.cells(&self.ledger) {
+            Ok(cells) => cells,
+            Err(reason) => return Ok(Some(self.ledger.reject(row, reason))),
+        };
+        let place = self.ledger.place(row);
+        let id = match cells.id {
+            Some(Id::Text(text)) => text,
+            Some(Id::Number(number)) => {
+                self.number.clear();
+                self.number.push_str(&number.to_string());
+                &self.number
+            }
+            None => self.ledger.own_id(place),
+        };
+        let (media, content) = (cells.media, Content::Unicode(cells.text));
+        Ok(Some(Item::Document(Document { id, url: cells.url, media, content, place, raw: None })))
+    }
+}
+
+/// Numbers of the columns that make a document.
+struct Leaves {
+    id: Option<usize>,
+    text: Option<usize>,
+    html: Option<usize>,
+    url: Option<usize>,
+}
+
+impl Leaves {
+    fn named(schema: &SchemaDescriptor, ledger: &Ledger) -> Result<Self, CorpusError> {
+        let Fields { id, text, html, url } = &ledger.options.fields;
+        let place = |name: &str, suits: fn(&ColumnDescriptor) -> bool| {
+            let mut columns = schema.columns().iter();
+            columns.position(|column| {
+                column.path().parts() == [name] && column.max_rep_level() == 0 && suits(column)
+            })
+        };
+        let leaves = Leaves {
+            id: place(id, |column| is_text(column) || is_whole_number(column)),
+            text: place(text, is_text),
+            html: place(html, is_text),
+            url: place(url, is_text),
+        };
+        if leaves.text.is_none() && leaves.html.is_none() {
+            let names = schema.columns().iter().map(|column| format!("{:?}", column.path().string()));
+            return Err(CorpusError::NoColumn {
+                name: ledger.shard.clone(),
+                wanted: format!("{text:?} or {html:?} that holds text"),
+                found: names.collect::<Vec<_>>().join(", "),
+            });
+        }
+        Ok(leaves)
+    }
+}
+
+fn is_text(column: &ColumnDescriptor) -> bool {
+    column.physical_type() == parquet::basic::Type::BYTE_ARRAY
+}
+
+fn is_whole_number(column: &ColumnDescriptor) -> bool {
+    matches!(column.physical_type(), parquet::basic::Type::INT32 | parquet::basic::Type::INT64)
+}
+
+/// A row group that is being read, a batch of rows at a time.
+struct Group {
+    /// Number of its first row in the file.
+    first: u64,
+    rows: u64,
+    /// How many of its rows have been handed out.
+    passed: u64,
+    batch: usize,
+    /// How many rows of the batch are still to come.
+    ready: usize,
+    id: Option<Column>,
+    text: Option<Column>,
+    html: Option<Column>,
+    url: Option<Column>,
+}
+
+/// The cells that make a document.
+struct Cells<'g> {
+    id: Option<Id<'g>>,
+    url: Option<&'g str>,
+    media: Media,
+    text: &'g str,
+}
+
+enum Id<'g> {
+    Text(&'g str),
+    Number(i128),
+}
+
+impl Group {
+    fn open(reader: &dyn RowGroupReader, leaves: &Leaves, first: u64) -> Result<Self, ParquetError> {
+        let column = |leaf: Option<usize>| leaf.map(|leaf| Column::open(reader, leaf)).transpose();
+        let used = [leaves.id, leaves.text, leaves.html, leaves.url];
+        Ok(Group {
+            first,
+            rows: rows_of(reader.metadata()),
+            passed: 0,
+            batch: batch_rows(reader.metadata(), used.into_iter().flatten()),
+            ready: 0,
+            id: column(leaves.id)?,
+            text: column(leaves.text)?,
+            html: column(leaves.html)?,
+            url: column(leaves.url)?,
+        })
+    }
+
+    /// Moves to the next row; false when the group is done.
+    fn step(&mut self) -> Result<bool, Reason> {
+        if self.passed == self.rows {
+            return Ok(false);
+        }
+        if self.ready == 0 {
+            self.load()?;
+        }
+        self.columns().for_each(Column::step);
+        self.ready -= 1;
+        self.passed += 1;
+        Ok(true)
+    }
+
+    fn columns(&mut self) -> impl Iterator<Item = &mut Column> {
+        [&mut self.id, &mut self.text, &mut self.html, &mut self.url].into_iter().flatten()
+    }
+
+    /// Decodes the next batch of every column.
+    fn load(&mut self) -> Result<(), Reason> {
+        let left = self.rows - self.passed;
+        let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(self.batch);
+        for column in self.columns() {
+            let rows = guarded(|| column.load(wanted)).map_err(broken)?;
+            if rows != wanted {
+                return Err(Reason::Broken(format!(
+                    "a column of the row group ends {} rows early",
+                    left - rows as u64
+                )));
+            }
+        }
+        self.ready = wanted;
+        Ok(())
+    }
+
+    /// The cells of the row that [`Group::step`] has moved to.
+    fn cells(&self, ledger: &Ledger) -> Result<Cells<'_>, Reason> {
+        let Fields { id, text, html, url } = &ledger.options.fields;
+        let body = match cell(&self.text) {
+            Some(bytes) => Some((Media::Text, text, bytes)),
+            None => cell(&self.html).map(|bytes| (Media::Html, html, bytes)),
+        };
+        let Some((media, name, bytes)) = body else {
+            return Err(Reason::MissingField(format!("neither {text:?} nor {html:?} is there")));
+        };
+        if bytes.len() > ledger.limit() {
+            return Err(Reason::TooLong { limit: ledger.limit() as u64 });
+        }
+        let number = self.id.as_ref().and_then(Column::number).map(Id::Number);
+        let id = match number {
+            None => cell(&self.id).map(|bytes| utf8(bytes, id)).transpose()?.map(Id::Text),
+            number => number,
+        };
+        let url = cell(&self.url).map(|bytes| utf8(bytes, url)).transpose()?;
+        Ok(Cells { id, url, media, text: utf8(bytes, name)? })
+    }
+}
+
+fn cell(column: &Option<Column>) -> Option<&[u8]> {
+    column.as_ref()?.bytes()
+}
+
+fn utf8<'b>(bytes: &'b [u8], column: &str) -> Result<&'b str, Reason> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        Reason::InvalidUtf8(format!("byte {} of column {column:?} is not UTF-8", error.valid_up_to()))
+    })
+}
+
+pub(crate) fn rows_of(group: &RowGroupMetaData) -> u64 {
+    u64::try_from(group.num_rows()).unwrap_or(0)
+}
+
+/// How many rows of the `leaves` make a batch.
+pub(crate) fn batch_rows(group: &RowGroupMetaData, leaves: impl Iterator<Item = usize>) -> usize {
+    let sizes = leaves.map(|leaf| u64::try_from(group.column(leaf).uncompressed_size()).unwrap_or(0));
+    let bytes = sizes.fold(0, u64::saturating_add);
+    let row = (bytes / rows_of(group).max(1)).max(1);
+    (BATCH_BYTES / row).clamp(1, BATCH_ROWS) as usize
+}
+
+/// One column of a row group: a batch of its values, and the one that the current row has.
+struct Column {
+    values: Values,
+    /// For each row of the batch, whether it has a value; empty when all have.
+    levels: Vec<i16>,
+    /// The level that says so.
+    present: i16,
+    row: usize,
+    taken: usize,
+    /// Which value is the current row's.
+    current: Option<usize>,
+}
+
+enum Values {
+    Bytes(ColumnReaderImpl<ByteArrayType>, Vec<ByteArray>),
+    Int32(ColumnReaderImpl<Int32Type>, Vec<i32>, bool),
+    Int64(ColumnReaderImpl<Int64Type>, Vec<i64>, bool),
+}
+
+impl Column {
+    fn open(group: &dyn RowGroupReader, leaf: usize) -> Result<Self, ParquetError> {
+        let metadata = group.metadata().column(leaf);
+        let unsigned = is_unsigned(metadata.column_descr());
+        let values = match group.get_column_reader(leaf)? {
+            ColumnReader::ByteArrayColumnReader(reader) => Values::Bytes(reader, Vec::new()),
+            ColumnReader::Int32ColumnReader(reader) => Values::Int32(reader, Vec::new(), unsigned),
+            ColumnReader::Int64ColumnReader(reader) => Values::Int64(reader, Vec::new(), unsigned),
+            _ => {
+                return Err(ParquetError::General(
+                    "the column holds neither text nor whole numbers".to_owned(),
+                ));
+            }
+        };
+        let present = metadata.column_descr().max_def_level();
+        Ok(Column { values, levels: Vec::new(), present, row: 0, taken: 0, current: None })
+    }
+
+    /// Decodes up to `rows` rows; how many there were.
+    fn load(&mut self, rows: usize) -> Result<usize, ParquetError> {
+        (self.row, self.taken, self.current) = (0, 0, None);
+        let levels = &mut self.levels;
+        let read = match &mut self.values {
+            Values::Bytes(reader, values) => fill(reader, values, levels, rows)?,
+            Values::Int32(reader, values, _) => fill(reader, values, levels, rows)?,
+            Values::Int64(reader, values, _) => fill(reader, values, levels, rows)?,
+        };
+        Ok(read)
+    }
+
+    fn step(&mut self) {
+        let has_value = self.present == 0 || self.levels.get(self.row) == Some(&self.present);
+        self.row += 1;
+        self.current = has_value.then_some(self.taken);
+        self.taken += usize::from(has_value);
+    }
+
+    /// The current row's text.
+    fn bytes(&self) -> Option<&[u8]> {
+        match &self.values {
+            Values::Bytes(_, values) => values.get(self.current?).map(ByteArray::data),
+            _ => None,
+        }
+    }
+
+    /// The current row's number.
+    fn number(&self) -> Option<i128> {
+        let at = self.current?;
+        match &self.values {
+            Values::Bytes(..) => None,
+            Values::Int32(_, values, unsigned) => {
+                values.get(at).map(|&n| if *unsigned { i128::from(n.cast_unsigned()) } else { i128::from(n) })
+            }
+            Values::Int64(_, values, unsigned) => {
+                values.get(at).map(|&n| if *unsigned { i128::from(n.cast_unsigned()) } else { i128::from(n) })
+            }
+        }
+    }
+}
+
+fn fill<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    values: &mut Vec<T::T>,
+    levels: &mut Vec<i16>,
+    rows: usize,
+) -> Result<usize, ParquetError> {
+    values.clear();
+    levels.clear();
+    let (records, _, _) = reader.read_records(rows, Some(levels), None, values)?;
+    Ok(records)
+}
+
+fn is_unsigned(column: &ColumnDescriptor) -> bool {
+    use parquet::basic::{ConvertedType, LogicalType};
+    match column.logical_type_ref() {
+        Some(LogicalType::Integer(integer)) => !integer.is_signed,
+        _ => matches!(
+            column.converted_type(),
+            ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
+        ),
+    }
+}
+
+/// Runs a piece of decoding. The decoders take some kinds of damage for a broken promise of their caller and
+/// panic; here it is one more damaged row group, and what they were working on is not used again.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    let outcome = catch_unwind(AssertUnwindSafe(work));
+    outcome.unwrap_or_else(|_| Err(ParquetError::General("the data are damaged beyond decoding".to_owned())))
+}
+
+fn broken(error: ParquetError) -> Reason {
+    Reason::Broken(format!("the row group cannot be decoded: {error}"))
+}
+
+/// What to say of a file whose footer cannot be read.
+pub(crate) fn unreadable(name: &str, error: ParquetError) -> CorpusError {
+    let source = match error {
+        ParquetError::External(error) if error.is::<std::io::Error>() => std::io::Error::other(error),
+        error => {
+            let complaint = format!("its Parquet footer is damaged, cut off or missing ({error})");
+            std::io::Error::new(std::io::ErrorKind::InvalidData, complaint)
+        }
+    };
+    CorpusError::Read { name: name.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use arrow_array::types::Int32Type as Keys;
+    use arrow_array::{
+        ArrayRef, BinaryArray, DictionaryArray, Int64Array, LargeStringArray, RecordBatch, StringArray,
+        StringViewArray, UInt32Array,
+    };
+    use lookalike_model::{ReasonKind, Unit};
+    use parquet::arrow::ArrowWriter;
+    use parquet::file::properties::WriterProperties;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ReadOptions;
+    use crate::formats::probe::{Seen, briefs, count, damaged, limited, read_all};
+
+    fn strings(values: &[&str]) -> ArrayRef {
+        Arc::new(StringArray::from(values.to_vec()))
+    }
+
+    fn file_of(columns: Vec<(&str, ArrayRef)>, group: usize) -> Vec<u8> {
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group)).build();
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        bytes
+    }
+
+    fn open_with(bytes: &[u8], options: ReadOptions) -> Result<ParquetShard, CorpusError> {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        let ledger = Ledger::new("shard".to_owned(), Arc::new(options), Unit::Row);
+        ParquetShard::open(file, ledger, Arc::default())
+    }
+
+    fn shard(bytes: &[u8]) -> ParquetShard {
+        open_with(bytes, ReadOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn rows_are_documents() {
+        let columns = vec![
+            ("id", strings(&["a", "b"])),
+            ("noise", Arc::new(Int64Array::from(vec![1, 2])) as ArrayRef),
+            ("text", strings(&["one", ""])),
+            ("url", Arc::new(StringArray::from(vec![Some("http://a/"), None]))),
+        ];
+        let all = read_all(&mut shard(&file_of(columns, 10)));
+        assert_eq!((all[0].brief(), all[1].brief(), all.len()), ("a: one".into(), "b: ".into(), 2));
+        assert_eq!((all[0].page().url.as_deref(), all[1].page().url.as_deref()), (Some("http://a/"), None));
+        assert_eq!((all[1].page().position, all[1].page().media), (1, Media::Text));
+    }
+
+    #[test]
+    fn any_kind_of_string_is_text() {
+        let words = ["one", "two", "one"];
+        let kinds: Vec<ArrayRef> = vec![
+            strings(&words),
+            Arc::new(LargeStringArray::from(words.to_vec())),
+            Arc::new(StringViewArray::from(words.to_vec())),
+            Arc::new(BinaryArray::from_vec(words.iter().map(|word| word.as_bytes()).collect())),
+            Arc::new(words.into_iter().collect::<DictionaryArray<Keys>>()),
+        ];
+        for texts in kinds {
+            let all = briefs(&mut shard(&file_of(vec![("text", texts.clone())], 2)));
+            assert_eq!(all, ["shard#0: one", "shard#1: two", "shard#2: one"], "{}", texts.data_type());
+        }
+    }
+
+    #[test]
+    fn ids_may_be_whole_numbers() {
+        let signed: ArrayRef = Arc::new(Int64Array::from(vec![Some(-7), None]));
+        let all = briefs(&mut shard(&file_of(vec![("id", signed), ("text", strings(&["a", "b"]))], 10)));
+        assert_eq!(all, ["-7: a", "shard#1: b"]);
+        let unsigned: ArrayRef = Arc::new(UInt32Array::from(vec![u32::MAX]));
+        let all = briefs(&mut shard(&file_of(vec![("id", unsigned), ("text", strings(&["a"]))], 10)));
+        assert_eq!(all, ["4294967295: a"]);
+    }
+
+    #[test]
+    fn html_stands_in_for_text_and_nothing_for_both_is_rejected() {
+        let texts: ArrayRef = Arc::new(StringArray::from(vec![None, Some("t"), None]));
+        let pages: ArrayRef = Arc::new(StringArray::from(vec![Some("<p>"), Some("<p>"), None]));
+        let all = read_all(&mut shard(&file_of(vec![("html", pages), ("text", texts)], 10)));
+        assert_eq!((all[0].page().media, all[1].page().media), (Media::Html, Media::Text));
+        assert_eq!(all[2], Seen::Rejected(ReasonKind::MissingField, 2));
+    }
+
+    #[test]
+    fn one_bad_text_costs_one_row() {
+        let texts: ArrayRef =
+            Arc::new(BinaryArray::from_vec(vec![b"ok", b"\xff\xfe", b"much too long", b"fine"]));
+        let all = read_all(&mut open_with(&file_of(vec![("text", texts)], 10), limited(10)).unwrap());
+        assert_eq!(all[1], Seen::Rejected(ReasonKind::InvalidUtf8, 1));
+        assert_eq!(all[2], Seen::Rejected(ReasonKind::TooLong, 2));
+        assert_eq!((all[3].page().position, all.len()), (3, 4));
+    }
+
+    #[test]
+    fn a_file_without_text_says_which_columns_it_has() {
+        let number: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+        let file = file_of(vec![("text", number), ("body", strings(&["x"]))], 10);
+        let error = open_with(&file, ReadOptions::default()).err().unwrap().to_string();
+        assert!(error.contains("its columns are \"text\", \"body\""), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_parquet_file_is_an_error() {
+        let whole = file_of(vec![("text", strings(&["x"]))], 10);
+        for bytes in [&b""[..], b"PAR1", b"{\"text\": \"no\"}\n", &whole[..whole.len() - 5]] {
+            let error = open_with(bytes, ReadOptions::default()).err().unwrap().to_string();
+            assert!(error.starts_with("cannot read shard: its Parquet footer"), "{error}");
+        }
+    }
+
+    fn ten_groups() -> Vec<u8> {
+        let texts: Vec<String> = (0..100).map(|n| format!("text {n} {}", "x".repeat(n % 7))).collect();
+        let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..100));
+        file_of(vec![("id", ids), ("text", Arc::new(StringArray::from(texts)))], 10)
+    }
+
+    #[test]
+    fn a_damaged_row_group_costs_no_other() {
+        let mut bytes = ten_groups();
+        let file = shard(&bytes).file;
+        let (start, length) = file.metadata().row_group(3).column(1).byte_range();
+        bytes[start as usize..(start + length) as usize].fill(0xff);
+        let all = read_all(&mut shard(&bytes));
+        let rejected: Vec<_> = all.iter().filter(|item| !matches!(item, Seen::Document(_))).collect();
+        assert_eq!(rejected, [&Seen::Rejected(ReasonKind::Broken, 30)]);
+        assert_eq!((all.len(), all[31].page().position), (91, 40));
+    }
+
+    #[test]
+    fn progress_reaches_the_size_of_all_row_groups() {
+        let bytes = ten_groups();
+        let mut shard = shard(&bytes);
+        let groups: i64 =
+            shard.file.metadata().row_groups().iter().map(RowGroupMetaData::compressed_size).sum();
+        count(&mut shard);
+        assert_eq!(shard.consumed.load(Ordering::Relaxed), groups as u64);
+    }
+
+    #[test]
+    fn long_rows_make_small_batches() {
+        let texts: Vec<String> = (0..20).map(|n: usize| format!("{n}").repeat(1 << 20)).collect();
+        let bytes = file_of(vec![("text", Arc::new(LargeStringArray::from(texts)))], 20);
+        let mut shard = shard(&bytes);
+        assert_eq!(count(&mut shard), 20);
+        let batch = batch_rows(shard.file.metadata().row_group(0), [0].into_iter());
+        assert!(batch < 20, "{batch}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_the_reader_fail(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let bytes = [b"PAR1", &bytes[..], b"PAR1"].concat();
+            if let Ok(mut shard) = open_with(&bytes, ReadOptions::default()) {
+                count(&mut shard);
+            }
+        }
+
+        #[test]
+        fn damaged_files_never_panic(bytes in damaged(ten_groups())) {
+            if let Ok(mut shard) = open_with(&bytes, ReadOptions::default()) {
+                count(&mut shard);
+            }
+        }
+    }
+}

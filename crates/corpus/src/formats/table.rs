@@ -1,0 +1,556 @@
+//! Tables: comma-separated values (RFC 4180) and tab-separated values, with a header line that names the columns.
+//!
+//! Cells of a CSV table may be quoted and then hold line ends; cells of a TSV table are taken as they are. One
+//! quote that is never closed would swallow every row behind it: such a row is rejected when it has grown too
+//! long, or when the shard ends, and reading goes on at the line below its first.
+
+use std::io;
+
+use csv_core::{ReadRecordResult, ReaderBuilder, Terminator};
+use lookalike_model::{Content, Document, Media, Reason};
+use memchr::memmem::Finder;
+
+use super::resync::{BYTE_ORDER_MARK, skip_until};
+use crate::input::Stream;
+use crate::reader::Records;
+use crate::record::Ledger;
+use crate::{CorpusError, Fields, Item};
+
+/// How often bytes that a broken row has swallowed are read again as rows of their own, before they are passed
+/// over. This keeps the work linear when every line opens a quote.
+const SECOND_LOOKS: u32 = 4;
+
+pub(crate) struct Table {
+    stream: Stream,
+    ledger: Ledger,
+    line_end: Finder<'static>,
+    row: Row,
+    columns: Columns,
+    header: Vec<u8>,
+    /// Rows mean nothing without the names of their columns: there will be none, only one complaint.
+    headless: bool,
+    complaint: Option<Reason>,
+    /// Length of the row handed out last.
+    used: usize,
+    /// Offset behind the bytes that a broken row has swallowed, and how many such rows began before it.
+    swallowed: u64,
+    looks: u32,
+}
+
+impl Table {
+    /// Reads the header line; fails when it names neither a text nor an HTML column.
+    pub(crate) fn new(stream: Stream, ledger: Ledger, delimiter: u8) -> Result<Self, CorpusError> {
+        let mut table = Table {
+            stream,
+            ledger,
+            line_end: Finder::new("\n"),
+            row: Row::new(delimiter),
+            columns: Columns::default(),
+            header: Vec::new(),
+            headless: false,
+            complaint: None,
+            used: 0,
+            swallowed: 0,
+            looks: 0,
+        };
+        let frame = table.frame_header().map_err(CorpusError::reading(&table.ledger.shard))?;
+        if let Frame::Row = frame {
+            table.header.extend_from_slice(&table.stream.window()[..table.used]);
+            table.columns = Columns::named(&table.row, &table.ledger)?;
+        } else {
+            table.headless = true;
+            table.complaint = frame.complaint(table.ledger.limit());
+        }
+        Ok(table)
+    }
+
+    /// The header line as it stands in the shard, with its line end; empty when the shard has none.
+    pub(crate) fn header(&self) -> &[u8] {
+        &self.header
+    }
+
+    fn frame_header(&mut self) -> io::Result<Frame> {
+        if self.stream.ensure(BYTE_ORDER_MARK.len())? && self.stream.window().starts_with(BYTE_ORDER_MARK) {
+            self.stream.advance(BYTE_ORDER_MARK.len());
+        }
+        self.frame()
+    }
+
+    /// Frames the next row.
+    fn frame(&mut self) -> io::Result<Frame> {
+        self.stream.advance(std::mem::take(&mut self.used));
+        self.skip_line_ends()?;
+        if self.stream.window().is_empty() && self.stream.fault().is_none() {
+            return Ok(Frame::End);
+        }
+        let limit = self.ledger.limit();
+        self.row.begin();
+        let mut scanned = 0;
+        loop {
+            let (ended, taken) = self.row.feed(&self.stream.window()[scanned..]);
+            scanned += taken;
+            if scanned > limit {
+                return Ok(Frame::TooLong);
+            }
+            if ended {
+                self.used = self.behind_line_feed(scanned)?;
+                return Ok(Frame::Row);
+            }
+            if !self.stream.more()? {
+                return Ok(self.frame_last(scanned));
+            }
+        }
+    }
+
+    /// The shard ends, or is damaged, before the row's line does.
+    fn frame_last(&mut self, length: usize) -> Frame {
+        let closed = self.row.end();
+        if let Some(reason) = self.stream.fault() {
+            return Frame::Cut(reason.to_owned());
+        }
+        self.used = length;
+        if closed { Frame::Row } else { Frame::Open }
+    }
+
+    /// A row that ends with `\r` also ends with the `\n` behind it.
+    fn behind_line_feed(&mut self, at: usize) -> io::Result<usize> {
+        let pair = self.stream.window()[..at].ends_with(b"\r")
+            && self.stream.ensure(at + 1)?
+            && self.stream.window()[at] == b'\n';
+        Ok(if pair { at + 1 } else { at })
+    }
+
+    /// Empty lines are no rows.
+    fn skip_line_ends(&mut self) -> io::Result<()> {
+        let row = |window: &[u8]| window.iter().position(|byte| !matches!(byte, b'\r' | b'\n'));
+        skip_until(&mut self.stream, 0, row).map(drop)
+    }
+
+    /// Goes on at the line below the first one of a row that cannot be read, or, if rows in this stretch have
+    /// failed too often, behind all that they swallowed.
+    fn step_over(&mut self) -> io::Result<()> {
+        self.used = 0;
+        let begin = self.stream.offset();
+        let end = begin + self.stream.window().len().min(self.ledger.limit()) as u64;
+        if begin >= self.swallowed {
+            self.looks = 0;
+            self.swallowed = end;
+        }
+        self.looks += 1;
+        if self.looks > SECOND_LOOKS {
+            let rest = usize::try_from(self.swallowed - begin).unwrap_or(usize::MAX);
+            self.stream.advance(rest.min(self.stream.window().len()));
+        }
+        if !self.stream.skip_to(&self.line_end)? {
+            self.stream.resume();
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) -> io::Result<Step> {
+        let frame = self.frame()?;
+        if let Frame::Row = frame {
+            return Ok(Step::Row);
+        }
+        let position = self.stream.offset();
+        let Some(reason) = frame.complaint(self.ledger.limit()) else { return Ok(Step::End) };
+        self.step_over()?;
+        Ok(Step::Rejected(position, reason))
+    }
+}
+
+/// What stands at the front of the window.
+enum Frame {
+    /// A whole row, `used` bytes long with its line end.
+    Row,
+    /// A row that damage cuts short.
+    Cut(String),
+    /// A row with a quote that nothing closes.
+    Open,
+    TooLong,
+    End,
+}
+
+impl Frame {
+    /// What is wrong here, if anything is.
+    fn complaint(self, limit: usize) -> Option<Reason> {
+        match self {
+            Frame::Row | Frame::End => None,
+            Frame::Cut(reason) => Some(Reason::Truncated(reason)),
+            Frame::Open => Some(Reason::Broken("a quote is opened and never closed".to_owned())),
+            Frame::TooLong => Some(Reason::TooLong { limit: limit as u64 }),
+        }
+    }
+}
+
+/// What one step through the table gives.
+enum Step {
+    Row,
+    Rejected(u64, Reason),
+    End,
+}
+
+impl Records for Table {
+    fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {
+        if self.headless {
+            return Ok(self.complaint.take().map(|reason| self.ledger.reject(0, reason)));
+        }
+        match self.step() {
+            Ok(Step::Row) => {}
+            Ok(Step::Rejected(position, reason)) => return Ok(Some(self.ledger.reject(position, reason))),
+            Ok(Step::End) => return Ok(None),
+            Err(source) => return Err(CorpusError::reading(&self.ledger.shard)(source)),
+        }
+        let position = self.stream.offset();
+        let Cells { id, url, media, text } = match self.row.document(&self.columns) {
+            Ok(cells) => cells,
+            Err(reason) => return Ok(Some(self.ledger.reject(position, reason))),
+        };
+        let place = self.ledger.place(position);
+        Ok(Some(Item::Document(Document {
+            id: id.unwrap_or_else(|| self.ledger.own_id(place)),
+            url,
+            media,
+            content: Content::Unicode(text),
+            place,
+            raw: Some(&self.stream.window()[..self.used]),
+        })))
+    }
+}
+
+/// More columns than this are counted but cannot be named, so that a line of commas needs no memory.
+const MOST_COLUMNS: usize = 1 << 16;
+
+/// The cells of one row, in buffers that are used again for the next.
+struct Row {
+    parser: csv_core::Reader,
+    quoted: bool,
+    /// All cells, one behind the other, without quotes.
+    cells: Vec<u8>,
+    filled: usize,
+    /// Where in `cells` each one ends.
+    ends: Vec<usize>,
+    /// How many cells have ended.
+    count: usize,
+}
+
+impl Row {
+    fn new(delimiter: u8) -> Self {
+        let quoted = delimiter != b'\t';
+        let mut builder = ReaderBuilder::new();
+        builder.delimiter(delimiter).quoting(quoted);
+        if !quoted {
+            // A carriage return inside a cell ends no row where nothing can be quoted.
+            builder.terminator(Terminator::Any(b'\n'));
+        }
+        Row {
+            parser: builder.build(),
+            quoted,
+            cells: vec![0; 1 << 10],
+            filled: 0,
+            ends: vec![0; 8],
+            count: 0,
+        }
+    }
+
+    fn begin(&mut self) {
+        self.parser.reset();
+        self.filled = 0;
+        self.count = 0;
+    }
+
+    /// Takes bytes up to the row's end; true when it has come.
+    fn feed(&mut self, bytes: &[u8]) -> (bool, usize) {
+        let mut taken = 0;
+        while taken < bytes.len() {
+            // Ends of surplus cells all go into the last place.
+            let slot = self.count.min(MOST_COLUMNS);
+            let (result, read, written, ended) = self.parser.read_record(
+                &bytes[taken..],
+                &mut self.cells[self.filled..],
+                &mut self.ends[slot..],
+            );
+            taken += read;
+            self.filled += written;
+            self.count += ended;
+            match result {
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::OutputFull => self.cells.resize(self.cells.len() * 2, 0),
+                ReadRecordResult::OutputEndsFull => {
+                    self.ends.resize((self.ends.len() * 2).min(MOST_COLUMNS + 1), 0);
+                }
+                ReadRecordResult::Record | ReadRecordResult::End => return (true, taken),
+            }
+        }
+        (false, taken)
+    }
+
+    /// Ends the row where the shard ends; false when a quote is still open.
+    fn end(&mut self) -> bool {
+        self.feed(b"\n").0
+    }
+
+    /// The cell in `column`, which must be one of the row's.
+    fn cell(&self, column: usize) -> &[u8] {
+        let begin = if column == 0 { 0 } else { self.ends[column - 1] };
+        let cell = &self.cells[begin..self.ends[column]];
+        let last = column + 1 == self.count && !self.quoted;
+        cell.strip_suffix(b"\r").filter(|_| last).unwrap_or(cell)
+    }
+
+    fn text(&self, column: usize, columns: &Columns) -> Result<&str, Reason> {
+        std::str::from_utf8(self.cell(column)).map_err(|error| {
+            let name = &columns.names[column];
+            Reason::InvalidUtf8(format!("byte {} of column {name:?} is not UTF-8", error.valid_up_to()))
+        })
+    }
+
+    /// The cells that make a document.
+    fn document(&self, columns: &Columns) -> Result<Cells<'_>, Reason> {
+        if self.count != columns.count {
+            let (found, wanted) = (self.count, columns.count);
+            return Err(Reason::Broken(format!("{found} cells where the header has {wanted}")));
+        }
+        let cell = |column: Option<usize>| column.map(|column| self.text(column, columns)).transpose();
+        let filled = |column| Ok(cell(column)?.filter(|text| !text.is_empty()));
+        let (media, text) = match (filled(columns.text)?, filled(columns.html)?) {
+            (Some(text), _) => (Media::Text, text),
+            (None, Some(html)) => (Media::Html, html),
+            (None, None) if columns.text.is_some() => (Media::Text, ""),
+            (None, None) => (Media::Html, ""),
+        };
+        Ok(Cells { id: filled(columns.id)?, url: filled(columns.url)?, media, text })
+    }
+}
+
+/// The cells that make a document; an empty name or address is none.
+struct Cells<'r> {
+    id: Option<&'r str>,
+    url: Option<&'r str>,
+    media: Media,
+    text: &'r str,
+}
+
+/// Where the columns that make a document stand.
+#[derive(Default)]
+struct Columns {
+    count: usize,
+    names: Vec<String>,
+    id: Option<usize>,
+    text: Option<usize>,
+    html: Option<usize>,
+    url: Option<usize>,
+}
+
+impl Columns {
+    /// Finds the columns by the names in the header line.
+    fn named(header: &Row, ledger: &Ledger) -> Result<Self, CorpusError> {
+        let nameable = header.count.min(MOST_COLUMNS);
+        let names: Vec<String> = (0..nameable)
+            .map(|column| String::from_utf8_lossy(header.cell(column)).trim().to_owned())
+            .collect();
+        let place = |wanted: &str| names.iter().position(|name| name == wanted);
+        let Fields { id, text, html, url } = &ledger.options.fields;
+        let columns = Columns {
+            count: header.count,
+            id: place(id),
+            text: place(text),
+            html: place(html),
+            url: place(url),
+            names,
+        };
+        if columns.text.is_none() && columns.html.is_none() {
+            let found = columns.names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+            return Err(CorpusError::NoColumn {
+                name: ledger.shard.clone(),
+                wanted: format!("{text:?} or {html:?}"),
+                found,
+            });
+        }
+        Ok(columns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lookalike_model::ReasonKind;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ReadOptions;
+    use crate::formats::probe::{
+        Seen, briefs, count, damaged, gzip, ledger, limited, read_all, stream, stream_by,
+    };
+
+    const ROWS: &str =
+        "id,title,text,url\r\n1,x,one,http://a/\r\n2,\"y, z\",\"two \"\"2\"\"\r\nlines\",\r\n,,,\r\n";
+
+    fn csv(bytes: impl Into<Vec<u8>>) -> Table {
+        Table::new(stream(bytes), ledger(ReadOptions::default()), b',').unwrap()
+    }
+
+    fn csv_by(bytes: impl Into<Vec<u8>>, step: usize, options: ReadOptions) -> Table {
+        Table::new(stream_by(bytes, step), ledger(options), b',').unwrap()
+    }
+
+    fn tsv(bytes: impl Into<Vec<u8>>) -> Table {
+        Table::new(stream(bytes), ledger(ReadOptions::default()), b'\t').unwrap()
+    }
+
+    #[test]
+    fn quoted_cells_may_hold_commas_quotes_and_line_ends() {
+        let all = read_all(&mut csv(ROWS));
+        assert_eq!(
+            all.iter().map(Seen::brief).collect::<Vec<_>>(),
+            ["1: one", "2: two \"2\"\r\nlines", "shard#2: "]
+        );
+        assert_eq!(all[0].page().url.as_deref(), Some("http://a/"));
+        assert_eq!(all[1].page().url, None);
+        assert_eq!(all[0].page().media, Media::Text);
+    }
+
+    #[test]
+    fn header_and_raw_rows_put_together_are_the_file() {
+        for text in [ROWS.to_owned(), ROWS.replace("\r\n", "\n"), ROWS.trim_end().to_owned()] {
+            let mut table = csv(text.clone());
+            let mut bytes = table.header().to_vec();
+            bytes.extend(read_all(&mut table).iter().flat_map(|row| row.page().raw.clone().unwrap()));
+            assert_eq!(String::from_utf8(bytes).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn every_chunk_size_gives_the_same_rows() {
+        let whole = read_all(&mut csv(ROWS));
+        for step in 1..30 {
+            assert_eq!(read_all(&mut csv_by(ROWS, step, ReadOptions::default())), whole, "step {step}");
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_not_part_of_a_name() {
+        let table = csv(format!("\u{feff}{ROWS}"));
+        assert_eq!(table.header(), b"id,title,text,url\r\n");
+        assert_eq!(table.columns.id, Some(0));
+    }
+
+    #[test]
+    fn quotes_mean_nothing_between_tabs() {
+        let all = briefs(&mut tsv("id\ttext\r\n1\t\"a, b\r\n2\tc\rd\"\n3\t\n"));
+        assert_eq!(all, ["1: \"a, b", "2: c\rd\"", "3: "]);
+    }
+
+    #[test]
+    fn html_is_read_where_there_is_no_text() {
+        let all = read_all(&mut csv("html,text\n<p>a,\n<p>b,b\n"));
+        assert_eq!((all[0].page().media, &all[0].page().content[..]), (Media::Html, &b"<p>a"[..]));
+        assert_eq!((all[1].page().media, &all[1].page().content[..]), (Media::Text, &b"b"[..]));
+    }
+
+    #[test]
+    fn a_table_without_text_says_which_columns_it_has() {
+        let error = Table::new(stream("id,body\n1,x\n"), ledger(ReadOptions::default()), b',').err().unwrap();
+        let expected = "shard has no column \"text\" or \"html\"; its columns are \"id\", \"body\"";
+        assert!(error.to_string().starts_with(expected), "{error}");
+    }
+
+    #[test]
+    fn rows_with_another_number_of_cells_are_broken() {
+        let all = briefs(&mut csv("id,text\n1\n2,two\n3,three,more\n\n4,four\n"));
+        assert_eq!(all, ["broken record at 8", "2: two", "broken record at 16", "4: four"]);
+    }
+
+    #[test]
+    fn invalid_utf8_matters_only_in_columns_that_are_read() {
+        let all = read_all(&mut csv(&b"id,text,note\n1,\xff,\n2,two,\xff\n"[..]));
+        assert_eq!(all[0], Seen::Rejected(ReasonKind::InvalidUtf8, 13));
+        assert_eq!(all[1].brief(), "2: two");
+    }
+
+    #[test]
+    fn a_quote_never_closed_costs_one_row() {
+        let text = format!("id,text\n1,\"open\n{}", "2,two\n".repeat(30));
+        for step in [1, 7, 1000] {
+            let limited = read_all(&mut csv_by(text.clone(), step, limited(50)));
+            assert_eq!((&limited[0], limited.len()), (&Seen::Rejected(ReasonKind::TooLong, 8), 31));
+            let at_the_end = read_all(&mut csv_by(text.clone(), step, ReadOptions::default()));
+            assert_eq!((&at_the_end[0], at_the_end.len()), (&Seen::Rejected(ReasonKind::Broken, 8), 31));
+        }
+    }
+
+    #[test]
+    fn the_limit_is_the_same_for_every_chunk_size() {
+        for step in [1, 4, 1000] {
+            let row = "id,text\n1,23456\n";
+            assert!(matches!(read_all(&mut csv_by(row, step, limited(8)))[..], [Seen::Document(_)]));
+            assert!(matches!(
+                read_all(&mut csv_by("text\n1,23456\n", step, limited(7)))[..],
+                [Seen::Rejected(ReasonKind::TooLong, 5)]
+            ));
+        }
+    }
+
+    #[test]
+    fn a_damaged_member_costs_its_row() {
+        let mut members = gzip(b"id,text\n1,one\n");
+        let mut cut = gzip(b"2,a longer text that is cut off\n");
+        cut.truncate(cut.len() - 15);
+        members.extend(cut);
+        members.extend(gzip(b"3,three\n"));
+        let all = read_all(&mut csv(members));
+        assert_eq!((all.len(), all[2].brief()), (3, "3: three".to_owned()));
+        assert!(matches!(all[1], Seen::Rejected(ReasonKind::Truncated, _)));
+    }
+
+    #[test]
+    fn without_a_header_there_are_no_rows() {
+        assert!(read_all(&mut csv("")).is_empty());
+        assert!(read_all(&mut csv("id,text")).is_empty());
+        let long = read_all(&mut csv_by("id,text\n1,one\n", 100, limited(4)));
+        assert_eq!(long, [Seen::Rejected(ReasonKind::TooLong, 0)]);
+        let mut cut = gzip(b"id,text,and,more,columns\n");
+        cut.truncate(cut.len() - 10);
+        assert_eq!(read_all(&mut csv(cut)), [Seen::Rejected(ReasonKind::Truncated, 0)]);
+    }
+
+    #[test]
+    fn hostile_tables_are_read_a_bounded_number_of_times() {
+        count(&mut csv(format!("text\n{}", "\"".repeat(1_000_001))));
+        count(&mut csv(format!("text\n{}", "\"\n".repeat(1_000_001))));
+        count(&mut csv(format!("text\n{}", ",".repeat(3_000_000))));
+        // Each of these lines leaves a quote open, wherever one begins to read.
+        count(&mut csv(format!("text\n{}", "x\"y,\"\n".repeat(1_000_000))));
+        count(&mut csv_by(format!("text\n{}", "x\"y,\"\n".repeat(1_000_000)), usize::MAX, limited(100_000)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_the_reader_fail(bytes in prop::collection::vec(any::<u8>(), 0..300), step in 1usize..40) {
+            let bytes = [b"text,id\n", &bytes[..]].concat();
+            for delimiter in [b',', b'\t'] {
+                if let Ok(mut table) = Table::new(stream_by(bytes.clone(), step), ledger(limited(64)), delimiter) {
+                    count(&mut table);
+                }
+            }
+        }
+
+        #[test]
+        fn damaged_tables_read_alike_in_any_chunks(
+            bytes in damaged(ROWS.replacen("id,title,text,url\r\n", "", 1).repeat(3).into_bytes()),
+            step in 1usize..40,
+        ) {
+            let bytes = [b"id,title,text,url\n", &bytes[..]].concat();
+            let whole = read_all(&mut csv_by(bytes.clone(), usize::MAX, limited(60)));
+            let dripped = read_all(&mut csv_by(bytes, step, limited(60)));
+            prop_assert_eq!(whole, dripped);
+        }
+
+        #[test]
+        fn written_rows_are_read_back(texts in prop::collection::vec("[a-z\",\r\n ]{0,30}", 1..8)) {
+            let rows: String = texts.iter().enumerate()
+                .map(|(n, text)| format!("{n},\"{}\"\r\n", text.replace('"', "\"\""))).collect();
+            let expected: Vec<_> = texts.iter().enumerate().map(|(n, text)| format!("{n}: {text}")).collect();
+            prop_assert_eq!(briefs(&mut csv(format!("id,text\r\n{rows}"))), expected);
+        }
+    }
+}

@@ -1,0 +1,632 @@
+//! Parquet files: documents in three columns, or a copy of a file with some of its rows left out.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+use tempfile::NamedTempFile;
+
+use crate::CorpusError;
+use crate::formats::parquet::{batch_rows, guarded, rows_of, unreadable};
+
+/// A row group is written when its rows hold so many bytes.
+const GROUP_BYTES: usize = 64 << 20;
+
+/// A row group that claims more rows than this is damaged.
+const MOST_ROWS: u64 = 1 << 31;
+
+/// Pages are closed after at most so many rows beyond their size limit; texts can be long.
+const ROWS_PER_CHECK: usize = 16;
+
+const SCHEMA: &str = "message documents {
+    REQUIRED BYTE_ARRAY id (STRING);
+    OPTIONAL BYTE_ARRAY url (STRING);
+    REQUIRED BYTE_ARRAY text (STRING);
+}";
+
+/// Writes documents as rows with the columns `id`, `url` and `text`.
+///
+/// The file appears under its name when [`ParquetWriter::finish`] is called, and never in part. The same
+/// documents give the same bytes.
+///
+/// ```
+/// use lookalike_corpus::write::parquet::ParquetWriter;
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("documents.parquet");
+/// let mut writer = ParquetWriter::create(&path)?;
+/// writer.document("a", Some("https://example.org/"), "one rose")?;
+/// writer.document("b", None, "two roses")?;
+/// writer.finish()?;
+/// assert!(path.exists());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ParquetWriter {
+    target: Target,
+    writer: SerializedFileWriter<NamedTempFile>,
+    rows: Rows,
+}
+
+impl ParquetWriter {
+    /// Begins a file that will be called `path`.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self, CorpusError> {
+        let target = Target::new(path.as_ref());
+        let schema = parse_message_type(SCHEMA).map_err(|error| target.failure(error))?;
+        let properties = properties()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_dictionary_enabled(false)
+            .set_statistics_enabled(EnabledStatistics::None)
+            .build();
+        let file = target.begin()?;
+        let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties));
+        let writer = writer.map_err(|error| target.failure(error))?;
+        Ok(ParquetWriter { target, writer, rows: Rows::default() })
+    }
+
+    /// Adds a row.
+    pub fn document(&mut self, id: &str, url: Option<&str>, text: &str) -> Result<(), CorpusError> {
+        self.rows.push(id, url, text);
+        if self.rows.bytes() < GROUP_BYTES {
+            return Ok(());
+        }
+        self.write_group()
+    }
+
+    /// Writes what is left and gives the file its name.
+    pub fn finish(mut self) -> Result<(), CorpusError> {
+        self.write_group()?;
+        let file = self.writer.into_inner().map_err(|error| self.target.failure(error))?;
+        self.target.name(file)
+    }
+
+    fn write_group(&mut self) -> Result<(), CorpusError> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let rows = std::mem::take(&mut self.rows);
+        rows.write(&mut self.writer).map_err(|error| self.target.failure(error))
+    }
+}
+
+/// What all our files have in common, above all that they name no moment and no machine.
+fn properties() -> WriterPropertiesBuilder {
+    WriterProperties::builder()
+        .set_created_by(concat!("lookalike version ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_write_batch_size(ROWS_PER_CHECK)
+}
+
+/// The rows of a row group that is not yet written.
+#[derive(Default)]
+struct Rows {
+    ids: Texts,
+    urls: Texts,
+    /// For each row, 1 if it has an address and 0 if it has none.
+    has_url: Vec<i16>,
+    texts: Texts,
+}
+
+impl Rows {
+    fn push(&mut self, id: &str, url: Option<&str>, text: &str) {
+        self.ids.push(id);
+        self.has_url.push(i16::from(url.is_some()));
+        url.into_iter().for_each(|url| self.urls.push(url));
+        self.texts.push(text);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.has_url.is_empty()
+    }
+
+    fn bytes(&self) -> usize {
+        let bookkeeping = self.has_url.len() * size_of::<[usize; 4]>();
+        self.ids.bytes.len() + self.urls.bytes.len() + self.texts.bytes.len() + bookkeeping
+    }
+
+    fn write(self, writer: &mut SerializedFileWriter<NamedTempFile>) -> Result<(), ParquetError> {
+        let mut group = writer.next_row_group()?;
+        write_column(&mut group, self.ids, None)?;
+        write_column(&mut group, self.urls, Some(&self.has_url))?;
+        write_column(&mut group, self.texts, None)?;
+        group.close().map(drop)
+    }
+}
+
+fn write_column(
+    group: &mut SerializedRowGroupWriter<'_, NamedTempFile>,
+    texts: Texts,
+    levels: Option<&[i16]>,
+) -> Result<(), ParquetError> {
+    let Some(mut column) = group.next_column()? else {
+        return Err(ParquetError::General("the schema has too few columns".to_owned()));
+    };
+    column.typed::<ByteArrayType>().write_batch(&texts.into_values(), levels, None)?;
+    column.close()
+}
+
+/// Texts one behind the other.
+#[derive(Default)]
+struct Texts {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    fn push(&mut self, text: &str) {
+        self.bytes.extend_from_slice(text.as_bytes());
+        self.ends.push(self.bytes.len());
+    }
+
+    fn into_values(self) -> Vec<ByteArray> {
+        let all = ByteArray::from(self.bytes);
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        begins.zip(&self.ends).map(|(begin, end)| all.slice(begin, end - begin)).collect()
+    }
+}
+
+/// Copies a Parquet file, keeping the rows whose number `keep` accepts.
+///
+/// The copy has the same columns, the same key-value metadata, and each column is compressed as in the source's
+/// first row group. Row groups stay as they are, but for the rows they lose; one that loses all is left out
+/// without being read. `keep` is asked once for each row, in order. Memory holds a few megabytes of one column
+/// at a time, and one byte per row of a row group.
+///
+/// Fails when a row group of which something is to be kept cannot be decoded; then there is no copy.
+pub fn filter_rows(
+    source: &Path,
+    target: &Path,
+    mut keep: impl FnMut(u64) -> bool,
+) -> Result<(), CorpusError> {
+    let name = source.display().to_string();
+    let file = File::open(source).map_err(CorpusError::reading(&name))?;
+    let reader = guarded(|| SerializedFileReader::new(file)).map_err(|error| unreadable(&name, error))?;
+    let target = Target::new(target);
+    let schema = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
+    let properties = Arc::new(properties_of(reader.metadata()));
+    let writer = SerializedFileWriter::new(target.begin()?, schema, properties);
+    let mut writer = writer.map_err(|error| target.failure(error))?;
+    let mut first_row = 0;
+    for index in 0..reader.num_row_groups() {
+        let copied = copy_kept(&reader, index, first_row, &mut keep, &mut writer);
+        copied.map_err(|error| {
+            let complaint =
+                format!("row group {index} cannot be copied to {} ({error})", target.path.display());
+            CorpusError::Read { name: name.clone(), source: io::Error::other(complaint) }
+        })?;
+        first_row += rows_of(reader.metadata().row_group(index));
+    }
+    let file = writer.into_inner().map_err(|error| target.failure(error))?;
+    target.name(file)
+}
+
+/// Copies the kept rows of one row group, if there are any.
+fn copy_kept(
+    source: &SerializedFileReader<File>,
+    index: usize,
+    first_row: u64,
+    keep: impl FnMut(u64) -> bool,
+    target: &mut SerializedFileWriter<NamedTempFile>,
+) -> Result<(), ParquetError> {
+    let rows = rows_of(source.metadata().row_group(index));
+    if rows > MOST_ROWS {
+        return Err(ParquetError::General(format!("it claims to hold {rows} rows")));
+    }
+    let kept: Vec<bool> = (first_row..first_row + rows).map(keep).collect();
+    if !kept.contains(&true) {
+        return Ok(());
+    }
+    guarded(|| copy_group(&*source.get_row_group(index)?, target, &kept))
+}
+
+/// Writes as the source was written, as far as its first row group tells.
+fn properties_of(source: &ParquetMetaData) -> WriterProperties {
+    let metadata = source.file_metadata().key_value_metadata().cloned();
+    let mut properties = properties().set_key_value_metadata(metadata);
+    for column in source.row_groups().first().into_iter().flat_map(|group| group.columns()) {
+        let path = column.column_path();
+        let dictionary = column
+            .encodings()
+            .any(|encoding| matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY));
+        properties = properties
+            .set_column_compression(path.clone(), column.compression())
+            .set_column_dictionary_enabled(path.clone(), dictionary);
+    }
+    properties.build()
+}
+
+fn copy_group(
+    source: &dyn RowGroupReader,
+    target: &mut SerializedFileWriter<NamedTempFile>,
+    kept: &[bool],
+) -> Result<(), ParquetError> {
+    let mut group = target.next_row_group()?;
+    for leaf in 0..source.num_columns() {
+        let Some(mut column) = group.next_column()? else { break };
+        let descriptor = source.metadata().column(leaf).column_descr();
+        let selection = Selection {
+            kept,
+            batch: batch_rows(source.metadata(), std::iter::once(leaf)),
+            present: descriptor.max_def_level(),
+            nested: descriptor.max_rep_level() > 0,
+        };
+        selection.copy_column(source.get_column_reader(leaf)?, column.untyped())?;
+        column.close()?;
+    }
+    group.close().map(drop)
+}
+
+/// Which rows of a column are copied.
+struct Selection<'k> {
+    kept: &'k [bool],
+    batch: usize,
+    /// The definition level of a value that is there.
+    present: i16,
+    /// A row may hold many values.
+    nested: bool,
+}
+
+impl Selection<'_> {
+    fn copy_column(&self, source: ColumnReader, target: &mut ColumnWriter<'_>) -> Result<(), ParquetError> {
+        use ColumnReader as From;
+        use ColumnWriter as To;
+        match (source, target) {
+            (From::BoolColumnReader(source), To::BoolColumnWriter(target)) => self.copy(source, target),
+            (From::Int32ColumnReader(source), To::Int32ColumnWriter(target)) => self.copy(source, target),
+            (From::Int64ColumnReader(source), To::Int64ColumnWriter(target)) => self.copy(source, target),
+            (From::Int96ColumnReader(source), To::Int96ColumnWriter(target)) => self.copy(source, target),
+            (From::FloatColumnReader(source), To::FloatColumnWriter(target)) => self.copy(source, target),
+            (From::DoubleColumnReader(source), To::DoubleColumnWriter(target)) => self.copy(source, target),
+            (From::ByteArrayColumnReader(source), To::ByteArrayColumnWriter(target)) => {
+                self.copy(source, target)
+            }
+            (From::FixedLenByteArrayColumnReader(source), To::FixedLenByteArrayColumnWriter(target)) => {
+                self.copy(source, target)
+            }
+            _ => Err(ParquetError::General("a column changes its type between row groups".to_owned())),
+        }
+    }
+
+    fn copy<T: DataType>(
+        &self,
+        mut source: ColumnReaderImpl<T>,
+        target: &mut ColumnWriterImpl<'_, T>,
+    ) -> Result<(), ParquetError> {
+        let mut batch = Batch::<T>::default();
+        let mut rest = self.kept;
+        while !rest.is_empty() {
+            let wanted = rest.len().min(self.batch);
+            let rows = batch.read(&mut source, wanted)?;
+            if rows != wanted {
+                return Err(ParquetError::General(format!("a column ends {} rows early", rest.len() - rows)));
+            }
+            let (kept, following) = rest.split_at(wanted);
+            batch.retain(kept, self.present, self.nested)?;
+            batch.write(target, self.present > 0, self.nested)?;
+            rest = following;
+        }
+        Ok(())
+    }
+}
+
+/// Some rows of one column: a level for every place where a value may be, and the values that are there.
+struct Batch<T: DataType> {
+    values: Vec<T::T>,
+    definitions: Vec<i16>,
+    repetitions: Vec<i16>,
+}
+
+impl<T: DataType> Default for Batch<T> {
+    fn default() -> Self {
+        Batch { values: Vec::new(), definitions: Vec::new(), repetitions: Vec::new() }
+    }
+}
+
+impl<T: DataType> Batch<T> {
+    fn read(&mut self, source: &mut ColumnReaderImpl<T>, rows: usize) -> Result<usize, ParquetError> {
+        self.values.clear();
+        self.definitions.clear();
+        self.repetitions.clear();
+        let (definitions, repetitions) = (&mut self.definitions, &mut self.repetitions);
+        source.read_records(rows, Some(definitions), Some(repetitions), &mut self.values).map(|read| read.0)
+    }
+
+    /// Moves the kept rows to the front and drops the others.
+    fn retain(&mut self, kept: &[bool], present: i16, nested: bool) -> Result<(), ParquetError> {
+        let places = if present > 0 { self.definitions.len() } else { self.values.len() };
+        let (mut rows, mut place_end, mut value, mut value_end) = (0, 0, 0, 0);
+        for place in 0..places {
+            rows += usize::from(!nested || self.repetitions.get(place) == Some(&0));
+            let keep = rows.checked_sub(1).and_then(|row| kept.get(row));
+            let keep = *keep.ok_or_else(|| ParquetError::General("a column has rows too many".to_owned()))?;
+            let has_value = present == 0 || self.definitions[place] == present;
+            if keep {
+                move_to_front(&mut self.definitions, place, place_end);
+                move_to_front(&mut self.repetitions, place, place_end);
+                place_end += 1;
+            }
+            if keep && has_value {
+                move_to_front(&mut self.values, value, value_end);
+                value_end += 1;
+            }
+            value += usize::from(has_value);
+        }
+        self.definitions.truncate(place_end);
+        self.repetitions.truncate(place_end);
+        self.values.truncate(value_end);
+        Ok(())
+    }
+
+    fn write(
+        &self,
+        target: &mut ColumnWriterImpl<'_, T>,
+        optional: bool,
+        nested: bool,
+    ) -> Result<(), ParquetError> {
+        let definitions = optional.then_some(&self.definitions[..]);
+        let repetitions = nested.then_some(&self.repetitions[..]);
+        target.write_batch(&self.values, definitions, repetitions).map(drop)
+    }
+}
+
+fn move_to_front<V>(values: &mut [V], from: usize, to: usize) {
+    if from < values.len() {
+        values.swap(from, to);
+    }
+}
+
+/// A file that gets its name when it is whole.
+struct Target {
+    path: PathBuf,
+}
+
+impl Target {
+    fn new(path: &Path) -> Self {
+        Target { path: path.to_owned() }
+    }
+
+    /// A file beside the target, removed unless it gets its name.
+    fn begin(&self) -> Result<NamedTempFile, CorpusError> {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".lookalike-").suffix(".part");
+        #[cfg(unix)]
+        let builder = {
+            use std::os::unix::fs::PermissionsExt;
+            // As for any new file; the umask still takes away what it should.
+            builder.permissions(std::fs::Permissions::from_mode(0o666))
+        };
+        builder.tempfile_in(folder.unwrap_or(Path::new("."))).map_err(|source| self.error(source))
+    }
+
+    fn name(&self, file: NamedTempFile) -> Result<(), CorpusError> {
+        file.persist(&self.path).map(drop).map_err(|failure| self.error(failure.error))
+    }
+
+    fn failure(&self, error: ParquetError) -> CorpusError {
+        self.error(io::Error::other(error))
+    }
+
+    fn error(&self, source: io::Error) -> CorpusError {
+        CorpusError::Write { name: self.path.display().to_string(), source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use lookalike_model::Unit;
+    use parquet::data_type::{Int32Type, Int96, Int96Type};
+    use parquet::file::metadata::KeyValue;
+    use parquet::record::Row;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ReadOptions;
+    use crate::formats::parquet::ParquetShard;
+    use crate::formats::probe::{Seen, damaged, read_all};
+    use crate::record::Ledger;
+
+    type Entry = (String, Option<String>, String);
+
+    fn write(path: &Path, documents: &[Entry]) {
+        let mut writer = ParquetWriter::create(path).unwrap();
+        for (id, url, text) in documents {
+            writer.document(id, url.as_deref(), text).unwrap();
+        }
+        writer.finish().unwrap();
+    }
+
+    fn read(path: &Path) -> Vec<Entry> {
+        let ledger = Ledger::new("shard".to_owned(), Arc::new(ReadOptions::default()), Unit::Row);
+        let mut shard = ParquetShard::open(File::open(path).unwrap(), ledger, Arc::default()).unwrap();
+        let entry = |item: &Seen| {
+            let page = item.page();
+            (page.id.clone(), page.url.clone(), String::from_utf8(page.content.clone()).unwrap())
+        };
+        read_all(&mut shard).iter().map(entry).collect()
+    }
+
+    fn entries(count: usize) -> Vec<Entry> {
+        let url = |n: usize| (!n.is_multiple_of(3)).then(|| format!("http://{n}/"));
+        (0..count).map(|n| (format!("d{n}"), url(n), format!("text {n} ").repeat(n % 5))).collect()
+    }
+
+    #[test]
+    fn the_same_documents_give_the_same_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (a, b) = (folder.path().join("a"), folder.path().join("b"));
+        write(&a, &entries(1000));
+        write(&b, &entries(1000));
+        assert!(std::fs::read(&a).unwrap() == std::fs::read(&b).unwrap());
+        assert_eq!(read(&a), entries(1000));
+    }
+
+    #[test]
+    fn a_file_without_documents_can_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        write(&folder.path().join("a"), &[]);
+        assert!(read(&folder.path().join("a")).is_empty());
+    }
+
+    #[test]
+    fn a_writer_that_is_given_up_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = ParquetWriter::create(folder.path().join("a")).unwrap();
+        writer.document("a", None, "text").unwrap();
+        drop(writer);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn long_corpora_are_cut_into_row_groups() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let mut writer = ParquetWriter::create(&path).unwrap();
+        let text = "lorem ipsum ".repeat(1 << 17);
+        for n in 0..100 {
+            writer.document(&n.to_string(), None, &text).unwrap();
+            assert!(writer.rows.bytes() < GROUP_BYTES);
+        }
+        writer.finish().unwrap();
+        let file = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+        assert_eq!(file.num_row_groups(), 3);
+        assert_eq!(read(&path).len(), 100);
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let error = ParquetWriter::create("/nowhere/at/all").err().unwrap().to_string();
+        assert!(error.starts_with("cannot write /nowhere/at/all"), "{error}");
+    }
+
+    const RICH: &str = "message rich {
+        REQUIRED INT32 number;
+        OPTIONAL INT96 moment;
+        OPTIONAL GROUP words (LIST) { REPEATED GROUP list { OPTIONAL BYTE_ARRAY element (STRING); } }
+    }";
+
+    /// A file with a list column, several row groups and metadata of its own.
+    fn write_rich(path: &Path) {
+        let properties = WriterProperties::builder()
+            .set_key_value_metadata(Some(vec![KeyValue::new("owner".to_owned(), "somebody".to_owned())]))
+            .set_compression(Compression::SNAPPY)
+            .build();
+        let schema = Arc::new(parse_message_type(RICH).unwrap());
+        let mut writer =
+            SerializedFileWriter::new(File::create(path).unwrap(), schema, Arc::new(properties)).unwrap();
+        for group in 0..3 {
+            let mut target = writer.next_row_group().unwrap();
+            let mut column = target.next_column().unwrap().unwrap();
+            column
+                .typed::<Int32Type>()
+                .write_batch(&[group * 4, group * 4 + 1, group * 4 + 2, group * 4 + 3], None, None)
+                .unwrap();
+            column.close().unwrap();
+            let mut column = target.next_column().unwrap().unwrap();
+            let moment = Int96::from(vec![1, 2, 2_440_589]);
+            column.typed::<Int96Type>().write_batch(&[moment; 2], Some(&[1, 0, 1, 0]), None).unwrap();
+            column.close().unwrap();
+            let mut column = target.next_column().unwrap().unwrap();
+            let words = ["a", "b", "c", "d"].map(ByteArray::from);
+            let (definitions, repetitions) = ([3, 3, 1, 0, 3, 2, 3], [0, 1, 0, 0, 0, 1, 1]);
+            column
+                .typed::<ByteArrayType>()
+                .write_batch(&words, Some(&definitions), Some(&repetitions))
+                .unwrap();
+            column.close().unwrap();
+            target.close().unwrap();
+        }
+        writer.close().unwrap();
+    }
+
+    fn rows(path: &Path) -> Vec<Row> {
+        let file = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+        file.get_row_iter(None).unwrap().map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn a_filtered_copy_has_the_kept_rows_of_every_column() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, target) = (folder.path().join("a"), folder.path().join("b"));
+        write_rich(&source);
+        for mask in 0u64..1 << 12 {
+            // All ways to filter one group are tried, and some to filter the others.
+            let mask = mask.wrapping_mul(0x9e37_79b9) & 0xfff;
+            if mask % 16 != 0 {
+                continue;
+            }
+            filter_rows(&source, &target, |row| mask >> row & 1 == 1).unwrap();
+            let all = rows(&source).into_iter().enumerate();
+            let kept: Vec<Row> = all.filter(|(row, _)| mask >> row & 1 == 1).map(|(_, row)| row).collect();
+            assert_eq!(rows(&target), kept, "mask {mask:b}");
+        }
+    }
+
+    #[test]
+    fn a_filtered_copy_keeps_schema_metadata_and_compression() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, target) = (folder.path().join("a"), folder.path().join("b"));
+        write_rich(&source);
+        filter_rows(&source, &target, |row| row != 5).unwrap();
+        let source = SerializedFileReader::new(File::open(&source).unwrap()).unwrap();
+        let target = SerializedFileReader::new(File::open(&target).unwrap()).unwrap();
+        let (before, after) = (source.metadata(), target.metadata());
+        assert_eq!(before.file_metadata().schema(), after.file_metadata().schema());
+        assert_eq!(before.file_metadata().key_value_metadata(), after.file_metadata().key_value_metadata());
+        let sizes: Vec<_> = after.row_groups().iter().map(rows_of).collect();
+        assert_eq!(sizes, [4, 3, 4]);
+        for (old, new) in before.row_group(0).columns().iter().zip(after.row_group(1).columns()) {
+            assert_eq!(old.compression(), new.compression());
+        }
+    }
+
+    #[test]
+    fn a_copy_of_damaged_rows_fails_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, target) = (folder.path().join("a"), folder.path().join("b"));
+        write_rich(&source);
+        let mut bytes = std::fs::read(&source).unwrap();
+        bytes[4..40].fill(0xff);
+        std::fs::write(&source, bytes).unwrap();
+        assert!(filter_rows(&source, &target, |_| true).is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        filter_rows(&source, &target, |row| row >= 4).unwrap();
+        assert_eq!(rows(&target).len(), 8);
+    }
+
+    fn rich_bytes() -> Vec<u8> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        write_rich(file.path());
+        std::fs::read(file.path()).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_files_never_panic(bytes in damaged(rich_bytes())) {
+            let folder = tempfile::tempdir().unwrap();
+            let (source, target) = (folder.path().join("a"), folder.path().join("b"));
+            File::create(&source).unwrap().write_all(&bytes).unwrap();
+            _ = filter_rows(&source, &target, |row| row % 2 == 0);
+        }
+
+        #[test]
+        fn written_documents_are_read_back(
+            documents in prop::collection::vec((".{0,9}", prop::option::of(".{0,9}"), "\\PC{0,50}"), 0..40),
+        ) {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            write(file.path(), &documents);
+            prop_assert_eq!(read(file.path()), documents);
+        }
+    }
+}
