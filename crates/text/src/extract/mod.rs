@@ -118,7 +118,9 @@ impl Extractor {
         self.extracted.clear();
         let message = match document.media {
             Media::Email => true,
-            Media::Text if mode == ContentMode::PageOrEmail => email::looks_like_email(document.content.bytes()),
+            Media::Text if mode == ContentMode::PageOrEmail => {
+                email::looks_like_email(document.content.bytes())
+            }
             Media::Text => mode == ContentMode::Email,
             _ => false,
         };
