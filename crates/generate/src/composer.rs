@@ -44,13 +44,17 @@ impl Traits {
             99 => Length::Long,
             _ => Length::Full,
         };
-        let weight = Weight::by_tenth(random.below(10));
-        let is_bare = matches!(family.kind, Kind::Short | Kind::Containment)
-            || matches!(length, Length::Tiny | Length::Little);
+        let is_short = matches!(length, Length::Tiny | Length::Little);
+        let weight = match family.kind {
+            Kind::Containment => Weight::None,
+            Kind::Site => Weight::Heavy,
+            _ if is_short => Weight::None,
+            _ => Weight::by_tenth(random.below(10)),
+        };
         Traits {
             subject: Subject { style: random.index(7), language, second, name: coined(family.number) },
             length,
-            weight: if is_bare { Weight::None } else { weight },
+            weight,
         }
     }
 }
