@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::edits;
 use crate::families::Family;
 use crate::frame::{Weight, frame};
+use crate::genres;
 use crate::lexicon::coined;
 use crate::phrasebook::Phrasebook;
 use crate::prose::Prose;
@@ -52,7 +53,12 @@ impl Traits {
             _ => Weight::by_tenth(random.below(10)),
         };
         Traits {
-            subject: Subject { style: random.index(7), language, second, name: coined(family.number) },
+            subject: Subject {
+                style: random.index(genres::ALL.len()),
+                language,
+                second,
+                name: coined(family.number),
+            },
             length,
             weight,
         }
