@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::edits;
 use crate::families::Family;
 use crate::frame::{Weight, frame};
+use crate::genres;
 use crate::lexicon::coined;
 use crate::phrasebook::Phrasebook;
 use crate::prose::Prose;
@@ -44,13 +45,22 @@ impl Traits {
             99 => Length::Long,
             _ => Length::Full,
         };
-        let weight = Weight::by_tenth(random.below(10));
-        let is_bare = matches!(family.kind, Kind::Short | Kind::Containment)
-            || matches!(length, Length::Tiny | Length::Little);
+        let is_short = matches!(length, Length::Tiny | Length::Little);
+        let weight = match family.kind {
+            Kind::Containment => Weight::None,
+            Kind::Site => Weight::Heavy,
+            _ if is_short => Weight::None,
+            _ => Weight::by_tenth(random.below(10)),
+        };
         Traits {
-            subject: Subject { style: random.index(7), language, second, name: coined(family.number) },
+            subject: Subject {
+                style: random.index(genres::ALL.len()),
+                language,
+                second,
+                name: coined(family.number),
+            },
             length,
-            weight: if is_bare { Weight::None } else { weight },
+            weight,
         }
     }
 }

@@ -16,6 +16,8 @@ pub enum Kind {
     Template,
     /// The same article between menus and footers in another language.
     Translation,
+    /// Another article between the same menus and footers: alike without being a copy.
+    Site,
     /// Other dates, prices and counts.
     Numbers,
     /// Sentences added.
@@ -38,12 +40,13 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of their declaration.
-    pub const ALL: [Kind; 14] = [
+    pub const ALL: [Kind; 15] = [
         Kind::Alone,
         Kind::Empty,
         Kind::Mirror,
         Kind::Template,
         Kind::Translation,
+        Kind::Site,
         Kind::Numbers,
         Kind::Insertion,
         Kind::Deletion,

@@ -1,7 +1,7 @@
 //! A make-believe web whose near-duplicates are known exactly.
 //!
 //! To say how many near-duplicates a method finds, one must know how many there are. This crate writes a corpus
-//! of web pages in nine languages and seven genres, plants copies in it in a dozen ways, and tells for every
+//! of web pages in nine languages and seven genres, plants copies in it in thirteen ways, and tells for every
 //! planted pair how many word 5-grams the two pages share. A [`Plan`] is a size and a seed; each document is
 //! made from its number alone, so ten million of them need no more memory than ten, and the same plan gives the
 //! same bytes everywhere.

@@ -2,7 +2,7 @@
 //!
 //! Planted pairs are each copy with its original and, in groups of up to [`ALL_PAIRS`] documents, each copy
 //! with every other. Clusters, which grow with the corpus, list each member with the first only. Pages of
-//! different groups share no more than stock phrases: in the sample no two of them reach a Jaccard of 0.25.
+//! different groups share no more than stock phrases: in the sample no two of them reach a Jaccard of 0.1.
 //!
 //! ```
 //! use lookalike_generate::{Kind, sample};

@@ -48,7 +48,7 @@ fn unrelated_documents_share_little() {
     for ((one, other), shared) in shared {
         let are_related = groups.contains_key(&one) && groups.get(&one) == groups.get(&other);
         let union = grams[&one].len() + grams[&other].len() - shared;
-        assert!(are_related || shared * 4 < union, "pages {one} and {other} share {shared} of {union}");
+        assert!(are_related || shared * 10 < union, "pages {one} and {other} share {shared} of {union}");
     }
 }
 
@@ -83,7 +83,7 @@ fn groups_list_the_pairs_they_promise() {
 
 #[test]
 fn each_kind_keeps_its_word() {
-    for pair in sample().truth() {
+    for pair in (Plan { documents: 20_000, seed: 4 }).truth() {
         match pair.kind {
             Kind::Mirror => assert_eq!(pair.intersection, pair.union),
             Kind::Alone | Kind::Empty => panic!("{:?} pages have no relatives", pair.kind),

@@ -12,6 +12,7 @@ mod numbers;
 mod quote;
 mod reordering;
 mod short;
+mod site;
 mod substitution;
 
 use crate::families::Family;
@@ -29,6 +30,7 @@ pub(crate) fn apply(family: &Family, original: &Prose, writer: &mut Writer<'_>, 
         Kind::Substitution => substitution::apply(original, writer, copy),
         Kind::Quote => quote::apply(original, writer, copy),
         Kind::Containment => containment::apply(original, writer, copy),
+        Kind::Site => site::apply(original, writer, copy),
         Kind::Short => short::apply(original, writer, copy),
         Kind::Cluster => cluster::apply(family, original, writer, copy),
         Kind::Alone | Kind::Empty | Kind::Mirror | Kind::Template | Kind::Translation => {

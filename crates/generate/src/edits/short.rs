@@ -11,16 +11,18 @@ const SHINGLE: usize = 5;
 pub(super) fn apply(original: &Prose, writer: &mut Writer<'_>, copy: &mut Prose) {
     let Some(line) = original.lines().first() else { return };
     let words = original.words(line);
-    if words.len() < SHINGLE {
+    // Two runs of characters around the name give fewer bigrams than they have words.
+    let fewest = if line.language.unspaced() { 2 * SHINGLE } else { SHINGLE };
+    if words.len() < fewest {
         copy.copy_line(original, line);
         copy.restop_last(if writer.random.one_in(2) { Stop::None } else { Stop::Exclamation });
-    } else if writer.random.one_in(2) {
-        let changed = writer.random.index(words.len());
+    } else if words.len() > fewest && writer.random.one_in(2) {
+        let last = words.len() - 1;
         change_words(
             original,
             copy,
             |index, word, language| {
-                if index == changed { writer.other_word(word, language) } else { word }
+                if index < last { word } else { writer.other_word(word, language) }
             },
         );
     } else {

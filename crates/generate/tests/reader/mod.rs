@@ -40,10 +40,8 @@ fn strip(html: &str) -> String {
         if !INLINE.contains(&name) {
             text.push('\n');
         }
-        if name == "script" || name == "style" {
-            if !tag.starts_with('/') {
-                rest = &rest[rest.to_ascii_lowercase().find(&format!("</{name}")).unwrap()..];
-            }
+        if ["script", "style"].contains(&name) && !tag.starts_with('/') {
+            rest = &rest[rest.to_ascii_lowercase().find(&format!("</{name}")).unwrap()..];
         }
     }
     text.push_str(rest);
