@@ -164,8 +164,9 @@ fn find_record<L: Landmark>(
     limit: usize,
 ) -> io::Result<Found> {
     let mut from = from.saturating_sub(L::BEFORE);
+    let needle_end = limit.saturating_add(landmark.needle().needle().len());
     loop {
-        let needle = match stream.find(landmark.needle(), from, limit)? {
+        let needle = match stream.find(landmark.needle(), from, needle_end)? {
             Found::At(needle) => needle,
             other => return Ok(other),
         };

@@ -545,4 +545,22 @@ mod tests {
         assert_eq!(charset(b"text/html; charset=\xff"), None);
         assert_eq!(charset(b"text/html"), None);
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_body_makes_it_panic_or_grow(
+            encoding in proptest::sample::select(vec!["gzip", "deflate", "br", "zstd", "br, gzip", "deflate, deflate"]),
+            chunked in proptest::bool::ANY,
+            magic in proptest::sample::select(vec![&b""[..], &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3], &[0x78, 0x9c], &[0x28, 0xb5, 0x2f, 0xfd]]),
+            body in proptest::collection::vec(proptest::num::u8::ANY, 0..300),
+            limit in 0usize..500,
+        ) {
+            let chunked = if chunked { "Transfer-Encoding: chunked\r\n\r\n64\r\n" } else { "\r\n" };
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\n{chunked}");
+            let block = [head.as_bytes(), magic, &body].concat();
+            if let Payload::Document { bytes, .. } = Blocks::default().response(&block, b"", limit) {
+                proptest::prop_assert!(bytes.len() <= limit.max(block.len()));
+            }
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! One file per format. All siblings have the same shape: a struct with a [`Stream`](crate::input::Stream), a
 //! [`Ledger`](crate::record::Ledger) and the length of the record handed out last, which is dropped from the
-//! window when the next one is asked for. Copy `jsonl.rs` to begin a new one.
+//! window when the next one is asked for. Copy `jsonl.rs` to begin a new one. Crawl files (`warc.rs`, `arc.rs`)
+//! share theirs in `framing.rs`.
 
 pub(crate) mod arc;
 mod framing;

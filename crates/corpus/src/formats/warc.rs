@@ -119,11 +119,16 @@ struct Version {
 }
 
 impl Version {
+    /// Room for a version line with some white space.
+    const LONGEST: usize = 32;
+
     /// Where a record may begin inside a header line. An address may well end in `WARC/1.0`, so this is proof
     /// only together with a field that comes twice or a line that is none.
     fn inside(&self, window: &[u8], line: Range<usize>) -> Option<usize> {
-        let at = line.start + self.needle.find(&window[line])?;
-        Self::begins(window, at).then_some(at)
+        // Nothing but the line's end can stand behind a version.
+        let tail = line.end.saturating_sub(Self::LONGEST).max(line.start)..line.end;
+        let starts = self.needle.find_iter(&window[tail.clone()]).map(|at| tail.start + at);
+        starts.filter(|&at| Self::begins(window, at)).last()
     }
 }
 
@@ -247,9 +252,6 @@ impl Header {
                 Found::End => return Ok(Head::Cut),
                 Found::Limit => return Ok(Head::TooLong(start.max(1))),
             };
-            if end >= Self::LIMIT {
-                return Ok(Head::TooLong(start.max(1)));
-            }
             stream.ensure(end + 1 + Version::LOOKAHEAD)?;
             let window = stream.window();
             if window[start..end].iter().all(|&byte| byte == b'\r') {
@@ -258,7 +260,7 @@ impl Header {
             if start > 0 && Version::begins(window, start) {
                 return Ok(Head::Glued(start));
             }
-            glued = glued.or_else(|| version.inside(window, start + 1..end));
+            glued = version.inside(window, start + 1..end).or(glued);
             let taken = if start == 0 { Taken::Nameless } else { self.take(window, start..end, &mut last) };
             if let (Some(next), Taken::Again | Taken::Nameless) = (glued, taken) {
                 return Ok(Head::Glued(next));

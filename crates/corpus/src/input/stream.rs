@@ -131,13 +131,15 @@ impl Stream {
         }
     }
 
-    /// Looks for `needle` from `from` on, growing the window up to `limit` bytes.
+    /// Looks for `needle` from `from` on, within the first `limit` bytes of the window. What the window holds
+    /// beyond these is not looked at: how much that is depends on how the bytes come in.
     pub(crate) fn find(&mut self, needle: &Finder<'_>, from: usize, limit: usize) -> io::Result<Found> {
         let length = needle.needle().len();
         let mut from = from;
         loop {
             let window = self.window();
-            if let Some(at) = window.get(from..).and_then(|rest| needle.find(rest)) {
+            let within = &window[..window.len().min(limit)];
+            if let Some(at) = within.get(from..).and_then(|rest| needle.find(rest)) {
                 return Ok(Found::At(from + at));
             }
             if window.len() >= limit {
@@ -276,8 +278,12 @@ mod tests {
     fn a_search_ends_at_its_limit() {
         let bytes = [vec![b'a'; 100], b"x".to_vec()].concat();
         let finder = Finder::new(b"x");
-        assert_eq!(stream(&bytes, &[7], None).find(&finder, 0, 50).unwrap(), Found::Limit);
-        assert_eq!(stream(&bytes, &[7], None).find(&finder, 0, 101).unwrap(), Found::At(100));
+        for length in [1, 7, 1000] {
+            let find = |limit| stream(&bytes, &[length], None).find(&finder, 0, limit).unwrap();
+            assert_eq!(find(50), Found::Limit);
+            assert_eq!(find(100), Found::Limit);
+            assert_eq!(find(101), Found::At(100));
+        }
     }
 
     #[test]

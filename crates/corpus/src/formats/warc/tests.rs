@@ -426,6 +426,9 @@ fn a_member_with_a_wrong_checksum_is_not_believed() {
 fn hostile_files_are_read_in_linear_time() {
     let lines = "WARC/1.0\n".repeat(1_000_000);
     assert_eq!(read(lines.as_bytes()).len(), 1);
+    let doubtful =
+        ["WARC/1.0\n", &"WARC-A: WARC/1.0\n".repeat(3000), "WARC-Type: a\nWARC-Type: b\n"].concat();
+    assert_eq!(read(doubtful.repeat(100).as_bytes()).len(), 200);
     let headers = "WARC/1.0\nA: b\n".repeat(200_000);
     assert_eq!(read(headers.as_bytes()).len(), 200_000);
     // Each says that it reaches far beyond its neighbours.
@@ -545,6 +548,8 @@ enum Mishap {
     Flip(prop::sample::Index, u8),
     Cut(prop::sample::Index, usize),
     Insert(prop::sample::Index, Vec<u8>),
+    /// A copy of so many bytes from the first place is inserted at the second.
+    Splice(prop::sample::Index, usize, prop::sample::Index),
     Truncate(prop::sample::Index),
 }
 
@@ -554,6 +559,7 @@ fn mishap() -> impl Strategy<Value = Mishap> {
         (at(), 1u8..).prop_map(|(at, bits)| Mishap::Flip(at, bits)),
         (at(), 1usize..300).prop_map(|(at, length)| Mishap::Cut(at, length)),
         (at(), prop::collection::vec(any::<u8>(), 1..50)).prop_map(|(at, bytes)| Mishap::Insert(at, bytes)),
+        (at(), 1usize..500, at()).prop_map(|(from, length, to)| Mishap::Splice(from, length, to)),
         at().prop_map(Mishap::Truncate),
     ]
 }
@@ -576,6 +582,12 @@ impl Mishap {
             Mishap::Insert(at, bytes) => {
                 let at = at.index(file.len());
                 file.splice(at..at, bytes.iter().copied());
+                at..at + 1
+            }
+            Mishap::Splice(from, length, to) => {
+                let (from, at) = (from.index(file.len()), to.index(file.len()));
+                let copy = file[from..file.len().min(from + length)].to_vec();
+                file.splice(at..at, copy);
                 at..at + 1
             }
             Mishap::Truncate(at) => {
@@ -651,6 +663,31 @@ proptest! {
             start = end;
         }
         prop_assert!(pages(&seen).len() + rejections(&seen).len() >= intact);
+    }
+
+    #[test]
+    fn many_mishaps_are_survived(
+        bodies in prop::collection::vec(body(), 1..10),
+        mishaps in prop::collection::vec(mishap(), 1..8),
+        kind in prop::sample::select(vec![Compression::None, Compression::Gzip, Compression::Zstd, Compression::Bzip2]),
+        step in 1usize..200,
+        limit in 50usize..2000,
+    ) {
+        let mut file: Vec<u8> = bodies
+            .iter()
+            .enumerate()
+            .flat_map(|(n, body)| compress(kind, &response(&format!("r{n}"), body)))
+            .collect();
+        for mishap in mishaps {
+            if !file.is_empty() {
+                mishap.strike(&mut file);
+            }
+        }
+        let seen = read_with(&file, &Setting { limit, step });
+        // How much a decoder loses to damage depends on how much it was given at once; plain bytes do not.
+        if kind == Compression::None {
+            prop_assert_eq!(seen, read_with(&file, &Setting { limit, ..Setting::default() }));
+        }
     }
 
     #[test]
