@@ -339,6 +339,16 @@ mod tests {
     }
 
     #[test]
+    fn every_limit_means_the_same_for_every_chunk_size() {
+        let text = format!("junk\n\n{TWO}\n{TWO}");
+        for limit in 0..200 {
+            let whole = read_all(&mut Mbox::new(stream(text.clone()), ledger(limited(limit))));
+            let dripped = read_all(&mut Mbox::new(stream_by(text.clone(), 1), ledger(limited(limit))));
+            assert_eq!(whole, dripped, "limit {limit}");
+        }
+    }
+
+    #[test]
     fn a_damaged_member_costs_its_message() {
         let mut members = gzip(b"From a\n\ncut off in the middle of things\n\n");
         members.truncate(members.len() - 12);

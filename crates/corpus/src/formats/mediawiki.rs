@@ -201,7 +201,7 @@ impl MediaWiki {
             Sight::Tag(Tag::RevisionEnd, at) if at + Tag::RevisionEnd.length() <= limit => {
                 (Frame::Whole, at + Tag::RevisionEnd.length())
             }
-            Sight::Tag(Tag::PageEnd | Tag::Page, at) if at <= limit => (Frame::Unclosed, at),
+            Sight::Tag(Tag::PageEnd | Tag::Page, at) => (Frame::Unclosed, at),
             Sight::Tag(..) | Sight::Limit => {
                 if skip_to_tag(&mut self.stream, &tags)? == Some(Tag::RevisionEnd) {
                     self.stream.advance(Tag::RevisionEnd.length());
@@ -370,18 +370,18 @@ enum Sight {
     Limit,
 }
 
-/// Looks for the first of `tags` from `from` on, growing the window up to about `limit` bytes.
+/// Looks for the first of `tags` from `from` on that begins within the first `limit` bytes of the window, whatever
+/// more may have been read by chance.
 fn find_tag(stream: &mut Stream, tags: &[Tag], from: usize, limit: usize) -> io::Result<Sight> {
     let mut from = from;
     loop {
         let window = stream.window();
-        if let Some((tag, at)) = first_tag(window, tags, from) {
-            return Ok(Sight::Tag(tag, at));
+        match first_tag(window, tags, from) {
+            Some((tag, at)) if at <= limit => return Ok(Sight::Tag(tag, at)),
+            Some(_) => return Ok(Sight::Limit),
+            None if window.len() >= limit.saturating_add(LONGEST) => return Ok(Sight::Limit),
+            None => from = from.max((window.len() + 1).saturating_sub(LONGEST)),
         }
-        if window.len() >= limit {
-            return Ok(Sight::Limit);
-        }
-        from = from.max((window.len() + 1).saturating_sub(LONGEST));
         if !stream.more()? {
             return Ok(Sight::End);
         }
@@ -763,6 +763,20 @@ mod tests {
             let all = briefs(&mut MediaWiki::new(stream_by(text.clone(), step), ledger(every)));
             assert_eq!(all.len(), 5);
             assert!(all[0].starts_with("too") && all[3].starts_with("too"), "{all:?}");
+        }
+    }
+
+    #[test]
+    fn every_limit_means_the_same_for_every_chunk_size() {
+        let open = page(3, "D", "<revision><id>30</id><text>open</text>");
+        let text = dump(&[two_pages().replace("</mediawiki>\n", ""), open, page(4, "E", &revision(40, "e"))]);
+        for limit in 0..300 {
+            for revisions in [false, true] {
+                let options = ReadOptions { revisions, ..limited(limit) };
+                let whole = read_all(&mut MediaWiki::new(stream(text.clone()), ledger(options.clone())));
+                let dripped = read_all(&mut MediaWiki::new(stream_by(text.clone(), 1), ledger(options)));
+                assert_eq!(whole, dripped, "limit {limit}");
+            }
         }
     }
 

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lookalike_model::{Content, Document, Media, Reason};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
@@ -66,7 +67,7 @@ impl ParquetShard {
                 Ok(true) => return Step::Row,
                 Ok(false) => self.close_group(),
                 Err(reason) => {
-                    let row = group.first + group.passed;
+                    let row = group.next_row();
                     self.close_group();
                     return Step::Rejected(row, reason);
                 }
@@ -85,7 +86,7 @@ impl ParquetShard {
     /// Leaves the row group, read or not, for the next one.
     fn close_group(&mut self) {
         let metadata = self.file.metadata().row_group(self.next_group);
-        self.consumed.fetch_add(u64::try_from(metadata.compressed_size()).unwrap_or(0), Ordering::Relaxed);
+        self.consumed.fetch_add(size_on_disk(metadata), Ordering::Relaxed);
         self.group = None;
         self.next_group += 1;
         self.next_row = self.next_row.saturating_add(rows_of(metadata));
@@ -107,7 +108,7 @@ impl Records for ParquetShard {
             Step::End => return Ok(None),
         }
         let Some(group) = &self.group else { return Ok(None) };
-        let row = group.first + group.passed - 1;
+        let row = group.next_row() - 1;
         let cells = match group.cells(&self.ledger) {
             Ok(cells) => cells,
             Err(reason) => return Ok(Some(self.ledger.reject(row, reason))),
@@ -216,6 +217,11 @@ impl Group {
         })
     }
 
+    /// Number in the file of the row that is still to come.
+    fn next_row(&self) -> u64 {
+        self.first.saturating_add(self.passed)
+    }
+
     /// Moves to the next row; false when the group is done.
     fn step(&mut self) -> Result<bool, Reason> {
         if self.passed == self.rows {
@@ -288,6 +294,11 @@ pub(crate) fn rows_of(group: &RowGroupMetaData) -> u64 {
     u64::try_from(group.num_rows()).unwrap_or(0)
 }
 
+fn size_on_disk(group: &RowGroupMetaData) -> u64 {
+    let sizes = group.columns().iter().map(|column| u64::try_from(column.compressed_size()).unwrap_or(0));
+    sizes.fold(0, u64::saturating_add)
+}
+
 /// How many rows of the `leaves` make a batch.
 pub(crate) fn batch_rows(group: &RowGroupMetaData, leaves: impl Iterator<Item = usize>) -> usize {
     let sizes = leaves.map(|leaf| u64::try_from(group.column(leaf).uncompressed_size()).unwrap_or(0));
@@ -319,7 +330,7 @@ impl Column {
     fn open(group: &dyn RowGroupReader, leaf: usize) -> Result<Self, ParquetError> {
         let metadata = group.metadata().column(leaf);
         let unsigned = is_unsigned(metadata.column_descr());
-        let values = match group.get_column_reader(leaf)? {
+        let values = match open_column(group, leaf)? {
             ColumnReader::ByteArrayColumnReader(reader) => Values::Bytes(reader, Vec::new()),
             ColumnReader::Int32ColumnReader(reader) => Values::Int32(reader, Vec::new(), unsigned),
             ColumnReader::Int64ColumnReader(reader) => Values::Int64(reader, Vec::new(), unsigned),
@@ -395,6 +406,50 @@ fn is_unsigned(column: &ColumnDescriptor) -> bool {
             column.converted_type(),
             ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
         ),
+    }
+}
+
+/// Opens a column of a row group.
+pub(crate) fn open_column(group: &dyn RowGroupReader, leaf: usize) -> Result<ColumnReader, ParquetError> {
+    let pages = SoundPages(group.get_column_page_reader(leaf)?);
+    let descriptor = group.metadata().column(leaf).column_descr_ptr();
+    guarded(|| Ok(get_column_reader(descriptor, Box::new(pages))))
+}
+
+/// The pages of a column, without dictionaries that claim more values than they have bytes: room for all
+/// claimed values is made before the first is decoded, and one flipped bit can claim two thousand million.
+struct SoundPages(Box<dyn PageReader>);
+
+impl PageReader for SoundPages {
+    fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
+        let page = self.0.get_next_page()?;
+        if let Some(Page::DictionaryPage { buf, num_values, .. }) = &page
+            && *num_values as usize > buf.len()
+        {
+            let complaint = format!("a dictionary of {} bytes claims {num_values} values", buf.len());
+            return Err(ParquetError::General(complaint));
+        }
+        Ok(page)
+    }
+
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>, ParquetError> {
+        self.0.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> Result<(), ParquetError> {
+        self.0.skip_next_page()
+    }
+
+    fn at_record_boundary(&mut self) -> Result<bool, ParquetError> {
+        self.0.at_record_boundary()
+    }
+}
+
+impl Iterator for SoundPages {
+    type Item = Result<Page, ParquetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
     }
 }
 
@@ -556,6 +611,36 @@ mod tests {
         let rejected: Vec<_> = all.iter().filter(|item| !matches!(item, Seen::Document(_))).collect();
         assert_eq!(rejected, [&Seen::Rejected(ReasonKind::Broken, 30)]);
         assert_eq!((all.len(), all[31].page().position), (91, 40));
+    }
+
+    #[test]
+    fn a_dictionary_may_not_claim_more_than_it_holds() {
+        struct Claim(Option<Page>);
+        impl Iterator for Claim {
+            type Item = Result<Page, ParquetError>;
+            fn next(&mut self) -> Option<Self::Item> {
+                self.0.take().map(Ok)
+            }
+        }
+        impl PageReader for Claim {
+            fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
+                Ok(self.0.take())
+            }
+            fn peek_next_page(&mut self) -> Result<Option<PageMetadata>, ParquetError> {
+                Ok(None)
+            }
+            fn skip_next_page(&mut self) -> Result<(), ParquetError> {
+                Ok(())
+            }
+        }
+        let page = |num_values| Page::DictionaryPage {
+            buf: vec![0; 8].into(),
+            num_values,
+            encoding: parquet::basic::Encoding::PLAIN,
+            is_sorted: false,
+        };
+        assert!(SoundPages(Box::new(Claim(Some(page(2))))).get_next_page().is_ok());
+        assert!(SoundPages(Box::new(Claim(Some(page(u32::MAX))))).get_next_page().is_err());
     }
 
     #[test]

@@ -491,6 +491,16 @@ mod tests {
     }
 
     #[test]
+    fn every_limit_means_the_same_for_every_chunk_size() {
+        let text = format!("{ROWS}3,x,\"open,\n{}", ROWS.repeat(3));
+        for limit in 0..150 {
+            let whole = read_all(&mut csv_by(text.clone(), usize::MAX, limited(limit)));
+            let dripped = read_all(&mut csv_by(text.clone(), 1, limited(limit)));
+            assert_eq!(whole, dripped, "limit {limit}");
+        }
+    }
+
+    #[test]
     fn a_damaged_member_costs_its_row() {
         let mut members = gzip(b"id,text\n1,one\n");
         let mut cut = gzip(b"2,a longer text that is cut off\n");

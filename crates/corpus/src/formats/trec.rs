@@ -96,7 +96,7 @@ impl Trec {
             Spelling::Capitals => &mut self.capitals,
             Spelling::Smalls => &mut self.smalls,
         };
-        let found = tags.find_close(&mut self.stream, limit + NEAR)?;
+        let found = tags.find_close(&mut self.stream, limit.saturating_add(NEAR))?;
         let window = self.stream.window();
         let end = match found {
             Found::At(at) => at,
@@ -295,12 +295,15 @@ impl Tags {
     }
 }
 
-/// What stands between two tags at the head of `bytes`, and what follows.
+/// What an element holds, and what follows it.
+type Element<'r> = (&'r [u8], &'r [u8]);
+
+/// The element between two tags at the head of `bytes`.
 fn element<'r>(
     open: &Finder<'_>,
     close: &Finder<'_>,
     bytes: &'r [u8],
-) -> Result<Option<(&'r [u8], &'r [u8])>, Reason> {
+) -> Result<Option<Element<'r>>, Reason> {
     let Some(at) = open.find(head(bytes)) else { return Ok(None) };
     let inside = &bytes[at + open.needle().len()..];
     let Some(end) = close.find(inside) else {
@@ -451,6 +454,17 @@ mod tests {
             assert!(matches!(whole[..], [Seen::Document(_)]));
             let long = read_all(&mut Trec::new(stream_by(TEXT, step), ledger(limited(length - 1))));
             assert_eq!(long, [Seen::Rejected(ReasonKind::TooLong, 0)]);
+        }
+    }
+
+    #[test]
+    fn every_limit_means_the_same_for_every_chunk_size() {
+        let open = TEXT.replace("</DOC>", "");
+        let file = format!("{open}{WEB}{}{TEXT}", "junk ".repeat(100));
+        for limit in 0..400 {
+            let whole = read_all(&mut Trec::new(stream(file.clone()), ledger(limited(limit))));
+            let dripped = read_all(&mut Trec::new(stream_by(file.clone(), 1), ledger(limited(limit))));
+            assert_eq!(whole, dripped, "limit {limit}");
         }
     }
 
