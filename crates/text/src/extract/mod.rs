@@ -177,6 +177,9 @@ pub fn paragraphs(text: &str, blocks: &mut Vec<Block>) {
 }
 
 #[cfg(test)]
+mod real_tests;
+
+#[cfg(test)]
 mod tests {
     use lookalike_model::{Place, Span};
 

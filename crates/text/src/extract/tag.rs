@@ -110,8 +110,6 @@ pub(super) struct Attributes {
     pub(super) end: usize,
     /// There is an `href` among them.
     pub(super) href: bool,
-    /// The `>` follows a `/`.
-    pub(super) empty: bool,
 }
 
 /// Finds the ends of tags as browsers do, with one exception: a quote that is never closed in the rest of the
@@ -128,10 +126,10 @@ impl TagEnds {
         let mut href = false;
         loop {
             let Some(next) = skip(bytes, at, |byte| is_blank(byte) || byte == b'/') else {
-                return Attributes { end: bytes.len(), href, empty: false };
+                return Attributes { end: bytes.len(), href };
             };
             if bytes[next] == b'>' {
-                return Attributes { end: next + 1, href, empty: bytes[next - 1] == b'/' };
+                return Attributes { end: next + 1, href };
             }
             // A `=` in first place is part of the name.
             let ends = |byte: u8| is_blank(byte) || matches!(byte, b'/' | b'>' | b'=');
