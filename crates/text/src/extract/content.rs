@@ -4,6 +4,7 @@
 //! link density and the share of function words; then undecided ones follow their neighbours.
 
 use lookalike_model::{Span, SpanMap};
+use memchr::memmem;
 
 use super::function_words::is_function_word;
 use super::{Block, Extracted};
@@ -64,6 +65,7 @@ impl MainContent {
     /// Leaves only the main blocks in `extracted`, or everything if none can be told to be main content.
     pub fn reduce(&mut self, extracted: &mut Extracted) -> Outcome {
         self.judge(extracted);
+        self.promote();
         self.smooth();
         self.keep_headings(&extracted.blocks);
         if !self.kept.contains(&true) {
@@ -83,6 +85,16 @@ impl MainContent {
         for (judged, block) in self.judged.iter_mut().zip(&extracted.blocks) {
             let copyright = text_of(extracted, block).contains('©');
             judged.class = if copyright { Class::Bad } else { classify(judged, block, known_language) };
+        }
+    }
+
+    /// On a page of small paragraphs only, the better ones of them are its main content.
+    fn promote(&mut self) {
+        if self.judged.iter().any(|judged| judged.class == Class::Good) {
+            return;
+        }
+        for judged in self.judged.iter_mut().filter(|judged| judged.class == Class::NearGood) {
+            judged.class = Class::Good;
         }
     }
 
@@ -168,15 +180,25 @@ fn text_of<'a>(extracted: &'a Extracted, block: &Block) -> &'a str {
 
 fn measure(text: &str) -> Judged {
     let mut judged = Judged { class: Class::Short, length: 0.0, words: 0, function_words: 0 };
-    for character in text.chars() {
-        judged.length += if is_dense(character) { 3.0 } else { 1.0 };
-    }
-    for word in
-        text.split(|c: char| !c.is_alphabetic() && c != '\'' && c != '’').filter(|word| !word.is_empty())
-    {
+    let (mut characters, mut dense) = (0u32, 0u32);
+    let mut word_start = None;
+    let mut count_word = |word: &str| {
         judged.words += 1;
         judged.function_words += u32::from(is_function_word(word));
+    };
+    for (at, character) in text.char_indices() {
+        characters += 1;
+        dense += u32::from(is_dense(character));
+        if character.is_alphabetic() || matches!(character, '\'' | '’') {
+            word_start.get_or_insert(at);
+        } else if let Some(start) = word_start.take() {
+            count_word(&text[start..at]);
+        }
     }
+    if let Some(start) = word_start {
+        count_word(&text[start..]);
+    }
+    judged.length = (characters + 2 * dense) as f32;
     judged
 }
 
@@ -238,9 +260,13 @@ fn copy_spans(extracted: &Extracted, block: &Block, spans: &mut SpanMap, out: us
     }
 }
 
-/// Maps a stretch of ASCII in one step if it was copied as a whole.
+/// The second characters of the few references whose value is not shorter than their name.
+const LONG_REFERENCES: [&[u8]; 3] = ["\u{20D2}".as_bytes(), "\u{338}".as_bytes(), "\u{FE00}".as_bytes()];
+
+/// Maps a stretch in one step if it was copied as a whole.
 ///
-/// Nothing in ASCII is longer than the source it stands for, so equal lengths mean equal lengths everywhere.
+/// With a few exceptions nothing in a text is longer than the source it stands for, so equal lengths of the
+/// whole mean equal lengths of every character.
 fn copy_span(
     extracted: &Extracted,
     base: usize,
@@ -251,7 +277,10 @@ fn copy_span(
     out: usize,
 ) -> bool {
     let back = extracted.spans.back(Span::new(base + start, base + end));
-    let copied = back.len() == end - start && text[start..end].is_ascii();
+    let stretch = text[start..end].as_bytes();
+    let certain =
+        stretch.is_ascii() || !LONG_REFERENCES.iter().any(|mark| memmem::find(stretch, mark).is_some());
+    let copied = back.len() == end - start && certain;
     if copied {
         spans.copied(out + start, back.start as usize, back.len());
     }
@@ -350,6 +379,23 @@ mod tests {
     }
 
     #[test]
+    fn on_a_page_of_small_paragraphs_the_better_ones_are_kept() {
+        let page = format!(
+            "{NAVIGATION}<p>{ENDING}</p><p>Print</p><p><a href=x>Share this with all of your friends</a>"
+        );
+        assert_eq!(reduce(&page).0.text, ENDING);
+    }
+
+    #[test]
+    fn only_known_references_are_as_long_as_their_names() {
+        for (name, value) in htmlize::ENTITIES.entries() {
+            let long = value.len() >= name.len();
+            let known = LONG_REFERENCES.iter().any(|mark| memmem::find(value, mark).is_some());
+            assert!(!long || known, "{}", String::from_utf8_lossy(name));
+        }
+    }
+
+    #[test]
     fn a_page_without_main_content_is_kept_whole() {
         let (reduced, outcome) = reduce(NAVIGATION);
         assert_eq!(outcome, Outcome::KeptAll);
@@ -380,7 +426,7 @@ mod tests {
     proptest! {
         #[test]
         fn spans_stay_right(pieces in prop::collection::vec(prop::sample::select(vec![
-            ARTICLE, ENDING, NAVIGATION, "<p>", "<br>", "&amp;", "&nGg;", "é", "  ", "<b>", "漢字", "<h2>x</h2>", "x&#65;",
+            ARTICLE, ENDING, NAVIGATION, "<p>", "<br>", "&amp;", "&nGg;", "&nGt;", "&nLl;x", "\u{338}", "&gesl;", "&#0", "é", "  ", "<b>", "漢字", "<h2>x</h2>", "x&#65;",
         ]), 0..30)) {
             reduce(&pieces.concat());
         }

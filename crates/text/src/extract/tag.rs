@@ -132,9 +132,9 @@ impl TagEnds {
                 return Attributes { end: next + 1, href };
             }
             // A `=` in first place is part of the name.
-            let ends = |byte: u8| is_blank(byte) || matches!(byte, b'/' | b'>' | b'=');
-            let name_end = skip(bytes, next + 1, |byte| !ends(byte)).unwrap_or(bytes.len());
-            href |= bytes[next..name_end].eq_ignore_ascii_case(b"href");
+            let name_end =
+                skip(bytes, next + 1, |byte| !ENDS_ATTRIBUTE[byte as usize]).unwrap_or(bytes.len());
+            href |= name_end - next == 4 && bytes[next..name_end].eq_ignore_ascii_case(b"href");
             at = self.value_end(bytes, name_end);
         }
     }
@@ -165,6 +165,18 @@ impl TagEnds {
         memchr(b'>', &bytes[value..]).map_or(bytes.len(), |length| value + length)
     }
 }
+
+/// The bytes that end an attribute's name: white space, `/`, `>` and `=`.
+static ENDS_ATTRIBUTE: [bool; 256] = {
+    let mut table = [false; 256];
+    let ends = b" \t\n\r\x0c/>=";
+    let mut at = 0;
+    while at < ends.len() {
+        table[ends[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
 
 /// The first place from `at` on whose byte is not `skipped`.
 fn skip(bytes: &[u8], at: usize, skipped: impl Fn(u8) -> bool) -> Option<usize> {
