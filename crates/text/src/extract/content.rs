@@ -12,12 +12,12 @@ use super::{Block, Extracted};
 const SHORT: f32 = 70.0;
 /// Above this weighted length a block of running text is good by itself.
 const LONG: f32 = 200.0;
-/// A good block has at least this share of function words.
-const RUNNING_TEXT: f32 = 0.32;
+/// A good block has at least this share of function words: less than in jusText, as our lists are shorter.
+const RUNNING_TEXT: f32 = 0.22;
 /// A block that may be good has at least this share of function words.
-const MAYBE_TEXT: f32 = 0.30;
+const MAYBE_TEXT: f32 = 0.15;
 /// A page with a smaller share is in a language whose function words we do not know.
-const KNOWN_LANGUAGE: f32 = 0.12;
+const KNOWN_LANGUAGE: f32 = 0.08;
 /// A block with a greater share of linked bytes is a list of links.
 const MAX_LINKED: f32 = 0.2;
 /// How far below a heading, in weighted length, its text must begin.

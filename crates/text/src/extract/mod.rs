@@ -31,6 +31,7 @@ mod entity;
 mod function_words;
 pub mod html;
 mod tag;
+mod transfer;
 pub mod wikitext;
 mod writer;
 
