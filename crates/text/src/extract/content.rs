@@ -12,12 +12,12 @@ use super::{Block, Extracted};
 const SHORT: f32 = 70.0;
 /// Above this weighted length a block of running text is good by itself.
 const LONG: f32 = 200.0;
-/// A good block has at least this share of function words.
-const RUNNING_TEXT: f32 = 0.32;
+/// A good block has at least this share of function words: less than in jusText, as our lists are shorter.
+const RUNNING_TEXT: f32 = 0.22;
 /// A block that may be good has at least this share of function words.
-const MAYBE_TEXT: f32 = 0.30;
+const MAYBE_TEXT: f32 = 0.15;
 /// A page with a smaller share is in a language whose function words we do not know.
-const KNOWN_LANGUAGE: f32 = 0.12;
+const KNOWN_LANGUAGE: f32 = 0.08;
 /// A block with a greater share of linked bytes is a list of links.
 const MAX_LINKED: f32 = 0.2;
 /// How far below a heading, in weighted length, its text must begin.
@@ -64,6 +64,7 @@ impl MainContent {
     /// Leaves only the main blocks in `extracted`, or everything if none can be told to be main content.
     pub fn reduce(&mut self, extracted: &mut Extracted) -> Outcome {
         self.judge(extracted);
+        self.promote();
         self.smooth();
         self.keep_headings(&extracted.blocks);
         if !self.kept.contains(&true) {
@@ -83,6 +84,16 @@ impl MainContent {
         for (judged, block) in self.judged.iter_mut().zip(&extracted.blocks) {
             let copyright = text_of(extracted, block).contains('©');
             judged.class = if copyright { Class::Bad } else { classify(judged, block, known_language) };
+        }
+    }
+
+    /// On a page of small paragraphs only, the better ones of them are its main content.
+    fn promote(&mut self) {
+        if self.judged.iter().any(|judged| judged.class == Class::Good) {
+            return;
+        }
+        for judged in self.judged.iter_mut().filter(|judged| judged.class == Class::NearGood) {
+            judged.class = Class::Good;
         }
     }
 
@@ -168,15 +179,25 @@ fn text_of<'a>(extracted: &'a Extracted, block: &Block) -> &'a str {
 
 fn measure(text: &str) -> Judged {
     let mut judged = Judged { class: Class::Short, length: 0.0, words: 0, function_words: 0 };
-    for character in text.chars() {
-        judged.length += if is_dense(character) { 3.0 } else { 1.0 };
-    }
-    for word in
-        text.split(|c: char| !c.is_alphabetic() && c != '\'' && c != '’').filter(|word| !word.is_empty())
-    {
+    let (mut characters, mut dense) = (0u32, 0u32);
+    let mut word_start = None;
+    let mut count_word = |word: &str| {
         judged.words += 1;
         judged.function_words += u32::from(is_function_word(word));
+    };
+    for (at, character) in text.char_indices() {
+        characters += 1;
+        dense += u32::from(is_dense(character));
+        if character.is_alphabetic() || matches!(character, '\'' | '’') {
+            word_start.get_or_insert(at);
+        } else if let Some(start) = word_start.take() {
+            count_word(&text[start..at]);
+        }
     }
+    if let Some(start) = word_start {
+        count_word(&text[start..]);
+    }
+    judged.length = (characters + 2 * dense) as f32;
     judged
 }
 
@@ -238,9 +259,15 @@ fn copy_spans(extracted: &Extracted, block: &Block, spans: &mut SpanMap, out: us
     }
 }
 
-/// Maps a stretch of ASCII in one step if it was copied as a whole.
+/// True for the second characters of the few references whose value is not shorter than their name.
+fn is_mark(character: char) -> bool {
+    matches!(character, '\u{300}'..='\u{36F}' | '\u{20D0}'..='\u{20FF}' | '\u{FE00}'..='\u{FE0F}')
+}
+
+/// Maps a stretch in one step if it was copied as a whole.
 ///
-/// Nothing in ASCII is longer than the source it stands for, so equal lengths mean equal lengths everywhere.
+/// With a few exceptions nothing in a text is longer than the source it stands for, so equal lengths of the
+/// whole mean equal lengths of every character.
 fn copy_span(
     extracted: &Extracted,
     base: usize,
@@ -251,7 +278,8 @@ fn copy_span(
     out: usize,
 ) -> bool {
     let back = extracted.spans.back(Span::new(base + start, base + end));
-    let copied = back.len() == end - start && text[start..end].is_ascii();
+    let stretch = &text[start..end];
+    let copied = back.len() == stretch.len() && (stretch.is_ascii() || !stretch.contains(is_mark));
     if copied {
         spans.copied(out + start, back.start as usize, back.len());
     }
@@ -350,6 +378,22 @@ mod tests {
     }
 
     #[test]
+    fn on_a_page_of_small_paragraphs_the_better_ones_are_kept() {
+        let page = format!(
+            "{NAVIGATION}<p>{ENDING}</p><p>Print</p><p><a href=x>Share this with all of your friends</a>"
+        );
+        assert_eq!(reduce(&page).0.text, ENDING);
+    }
+
+    #[test]
+    fn only_known_references_are_as_long_as_their_names() {
+        for (name, value) in htmlize::ENTITIES.entries() {
+            let value = std::str::from_utf8(value).unwrap();
+            assert!(value.len() < name.len() || value.contains(is_mark), "{value}");
+        }
+    }
+
+    #[test]
     fn a_page_without_main_content_is_kept_whole() {
         let (reduced, outcome) = reduce(NAVIGATION);
         assert_eq!(outcome, Outcome::KeptAll);
@@ -380,7 +424,7 @@ mod tests {
     proptest! {
         #[test]
         fn spans_stay_right(pieces in prop::collection::vec(prop::sample::select(vec![
-            ARTICLE, ENDING, NAVIGATION, "<p>", "<br>", "&amp;", "&nGg;", "é", "  ", "<b>", "漢字", "<h2>x</h2>", "x&#65;",
+            ARTICLE, ENDING, NAVIGATION, "<p>", "<br>", "&amp;", "&nGg;", "&nGt;", "&nLl;x", "\u{338}", "&gesl;", "&#0", "é", "  ", "<b>", "漢字", "<h2>x</h2>", "x&#65;",
         ]), 0..30)) {
             reduce(&pieces.concat());
         }

@@ -1,15 +1,12 @@
 //! E-mail: subject and body of a message, without headers, attachments and transfer encodings.
 
-use std::borrow::Cow;
-
-use mail_parser::decoders::base64::base64_decode;
-use mail_parser::decoders::quoted_printable::quoted_printable_decode;
 use mail_parser::{Encoding, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 use memchr::{memchr, memmem};
 
 use super::Extracted;
 use super::charset::decode;
 use super::html::write_html;
+use super::transfer;
 use super::writer::{Gap, Origin, Reading, Writer};
 
 /// Messages inside of messages are read down to this depth.
@@ -176,21 +173,41 @@ fn write_message(message: &Message<'_>, place: Place<'_>, out: &mut Extracted) {
         writer.text(0, subject.len(), Reading::default());
         writer.finish();
     }
+    write_body(message, place, out);
+}
+
+/// Writes the plain text, else the HTML, else whatever text the parser could not place.
+fn write_body(message: &Message<'_>, place: Place<'_>, out: &mut Extracted) {
     let mut buffer = String::new();
+    let before = out.blocks.len();
     for part in message.text_bodies() {
+        write_part(part, place, &mut buffer, out);
+    }
+    if out.blocks.len() > before {
+        return;
+    }
+    for part in message.html_bodies() {
+        write_part(part, place, &mut buffer, out);
+    }
+    if out.blocks.len() > before {
+        return;
+    }
+    let is_attachment =
+        |part: &&MessagePart<'_>| part.content_disposition().is_some_and(|kind| kind.is_attachment());
+    for part in message.parts.iter().filter(|part| !is_attachment(part)) {
         write_part(part, place, &mut buffer, out);
     }
 }
 
 fn write_part(part: &MessagePart<'_>, place: Place<'_>, buffer: &mut String, out: &mut Extracted) {
-    let markup = match part.body {
-        PartType::Text(_) => false,
-        PartType::Html(_) => true,
-        _ => return,
-    };
+    if !matches!(part.body, PartType::Text(_) | PartType::Html(_)) {
+        return;
+    }
+    // A part that the parser took for broken is no longer called HTML by it.
+    let markup = matches!(part.body, PartType::Html(_)) || part.is_content_type("text", "html");
     let (start, end) = (part.offset_body as usize, part.offset_end as usize);
     let raw = place.bytes.get(start..end).unwrap_or_default();
-    let bytes = transfer_decoded(raw, part.encoding);
+    let bytes = transfer::decoded(raw, part.content_transfer_encoding().unwrap_or_default());
     let label = part.content_type().and_then(|kind| kind.attribute("charset"));
     let (text, _) = decode(&bytes, label, markup, buffer);
     let exact = text.as_bytes() == raw;
@@ -201,16 +218,6 @@ fn write_part(part: &MessagePart<'_>, place: Place<'_>, buffer: &mut String, out
         write_plain(&mut writer);
     }
     writer.finish();
-}
-
-/// The bytes of a part before they were made fit for transport.
-fn transfer_decoded(raw: &[u8], encoding: Encoding) -> Cow<'_, [u8]> {
-    let decoded = match encoding {
-        Encoding::None => None,
-        Encoding::QuotedPrintable => quoted_printable_decode(raw),
-        Encoding::Base64 => base64_decode(raw),
-    };
-    decoded.map_or(Cow::Borrowed(raw), Cow::Owned)
 }
 
 /// Writes plain text with its lines; a blank line ends a block.
@@ -298,6 +305,23 @@ mod tests {
         let message =
             "Subject: x\nFrom: a@b\nContent-Type: text/html\n\n<style>p{}</style><p>One<p>t&eacute;";
         assert_eq!(read(message).text, "x\n\nOne\n\nté");
+    }
+
+    #[test]
+    fn a_body_that_the_parser_cannot_place_is_not_lost() {
+        let head = "Subject: x\nFrom: a@b\nMIME-Version: 1.0\n";
+        let cut = format!(
+            "{head}Content-Type: multipart/mixed; boundary=m\n\n--m\nContent-Type: text/html\n\
+            Content-Transfer-Encoding: base64\n\nPHA+T25lPHA+VHdv\n\n12ab34\n"
+        );
+        assert_eq!(read(&cut).text, "x\n\nOne\n\nTwo");
+        let odd = format!("{head}Content-Type: TEXT/PLAIN charset=US-ASCII\n\nwords\n");
+        assert_eq!(read(&odd).text, "x\n\nwords");
+        let empty = format!(
+            "{head}Content-Type: multipart/alternative; boundary=m\n\n--m\nContent-Type: text/plain\n\n\n\
+            --m\nContent-Type: text/html\n\n<p>marked\n--m--\n"
+        );
+        assert_eq!(read(&empty).text, "x\n\nmarked");
     }
 
     #[test]

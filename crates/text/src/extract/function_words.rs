@@ -9,17 +9,70 @@ const LONGEST: usize = 12;
 
 /// True for a function word of one of our languages, in any case.
 pub(super) fn is_function_word(word: &str) -> bool {
-    // Lower-casing may shorten a word, but never one of ours.
-    if word.len() > LONGEST {
+    // Lower-casing may shorten a word, but none of ours.
+    if word.is_empty() || word.len() > LONGEST {
         return false;
+    }
+    if word.is_ascii() {
+        return TABLE.contains(key(word.as_bytes()));
     }
     let mut buffer = [0; 4 * LONGEST];
     let mut length = 0;
     for lower in word.chars().flat_map(char::to_lowercase) {
         length += lower.encode_utf8(&mut buffer[length..]).len();
     }
-    let lower = std::str::from_utf8(&buffer[..length]).unwrap_or_default();
-    FUNCTION_WORDS.binary_search(&lower).is_ok()
+    length <= LONGEST && TABLE.contains(key(&buffer[..length]))
+}
+
+/// A word of up to 16 bytes as one number, its ASCII letters in lower case.
+const fn key(word: &[u8]) -> u128 {
+    let mut packed = 0;
+    let mut at = 0;
+    while at < word.len() {
+        packed = packed << 8 | word[at].to_ascii_lowercase() as u128;
+        at += 1;
+    }
+    packed
+}
+
+/// A set of keys with open addressing, built by the compiler: every word of a page is looked up here.
+struct Table {
+    slots: [u128; SLOTS],
+}
+
+const SLOTS: usize = 2048;
+
+static TABLE: Table = {
+    let mut slots = [0; SLOTS];
+    let mut at = 0;
+    while at < FUNCTION_WORDS.len() {
+        let key = key(FUNCTION_WORDS[at].as_bytes());
+        let mut slot = home(key);
+        while slots[slot] != 0 {
+            slot = (slot + 1) % SLOTS;
+        }
+        slots[slot] = key;
+        at += 1;
+    }
+    Table { slots }
+};
+
+const fn home(key: u128) -> usize {
+    let folded = (key >> 64) as u64 ^ (key as u64).rotate_left(5);
+    (folded.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 53) as usize % SLOTS
+}
+
+impl Table {
+    fn contains(&self, key: u128) -> bool {
+        let mut slot = home(key);
+        while self.slots[slot] != 0 {
+            if self.slots[slot] == key {
+                return true;
+            }
+            slot = (slot + 1) % SLOTS;
+        }
+        false
+    }
 }
 
 /// Sorted by bytes.

@@ -259,4 +259,4 @@ impl<'w, 'a> Scanner<'w, 'a> {
 
 #[cfg(test)]
 #[path = "html_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -15,7 +15,7 @@ fn text(source: &str) -> String {
 }
 
 /// What holds for every page: blocks cover the text but for separators, and every character leads back.
-fn check(source: &str, out: &Extracted) {
+pub(in super::super) fn check(source: &str, out: &Extracted) {
     let pieces: Vec<&str> =
         out.blocks.iter().map(|block| &out.text[block.start as usize..block.end as usize]).collect();
     assert_eq!(pieces.join("\n\n"), out.text);
@@ -304,7 +304,7 @@ const CLOSED: &str = "'\"> --> </textarea></title></xmp></style></iframe>--></sc
     '\"> --> </textarea></title></xmp></style></iframe>--></script></script>";
 
 /// The same rules applied to the tokens of an independent tokenizer.
-fn standard(source: &str) -> String {
+pub(in super::super) fn standard(source: &str) -> String {
     use html5gum::{State, Token, Tokenizer};
     let mut page = Page::default();
     let mut tokenizer = Tokenizer::new(source);
@@ -314,7 +314,9 @@ fn standard(source: &str) -> String {
                 let name = std::str::from_utf8(&tag.name).unwrap_or("").to_owned();
                 match name.as_str() {
                     "script" => tokenizer.set_state(State::ScriptData),
-                    "style" | "iframe" | "xmp" => tokenizer.set_state(State::RawText),
+                    "style" | "iframe" | "noembed" | "noframes" | "xmp" => {
+                        tokenizer.set_state(State::RawText)
+                    }
                     "title" | "textarea" => tokenizer.set_state(State::RcData),
                     _ => {}
                 }
@@ -327,6 +329,61 @@ fn standard(source: &str) -> String {
     }
     page.text
 }
+
+const BLOCKS: &[&str] = &[
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "body",
+    "caption",
+    "center",
+    "dd",
+    "details",
+    "dialog",
+    "dir",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "frameset",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "head",
+    "header",
+    "hgroup",
+    "hr",
+    "html",
+    "legend",
+    "li",
+    "main",
+    "menu",
+    "nav",
+    "ol",
+    "optgroup",
+    "option",
+    "p",
+    "search",
+    "section",
+    "select",
+    "summary",
+    "table",
+    "tbody",
+    "td",
+    "tfoot",
+    "th",
+    "thead",
+    "tr",
+    "ul",
+];
 
 #[derive(Default)]
 struct Page {
@@ -345,11 +402,11 @@ impl Page {
     fn start(&mut self, name: &str) {
         match name {
             "template" => self.templates += 1,
-            "script" | "style" | "iframe" => self.dropped = true,
+            "script" | "style" | "iframe" | "noembed" | "noframes" => self.dropped = true,
             "svg" => self.drawing = true,
             "title" if self.drawing => self.dropped = true,
             "br" => self.separate(2),
-            "p" | "div" | "h1" | "td" => self.separate(3),
+            name if BLOCKS.contains(&name) => self.separate(3),
             "title" => {
                 self.separate(3);
                 self.title = true;
@@ -358,7 +415,7 @@ impl Page {
                 self.separate(3);
                 self.raw_lines = true;
             }
-            "pre" => {
+            "pre" | "listing" => {
                 self.separate(3);
                 self.pre += 1;
             }
@@ -369,7 +426,7 @@ impl Page {
     fn end(&mut self, name: &str) {
         match name {
             "template" => self.templates = self.templates.saturating_sub(1),
-            "script" | "style" | "iframe" => self.dropped = false,
+            "script" | "style" | "iframe" | "noembed" | "noframes" => self.dropped = false,
             "svg" => self.drawing = false,
             "br" => self.separate(2),
             "title" => {
@@ -377,12 +434,12 @@ impl Page {
                 self.title = false;
                 self.separate(3);
             }
-            "p" | "div" | "h1" | "td" => self.separate(3),
+            name if BLOCKS.contains(&name) => self.separate(3),
             "xmp" | "textarea" => {
                 self.separate(3);
                 self.raw_lines = false;
             }
-            "pre" => {
+            "pre" | "listing" => {
                 self.separate(3);
                 self.pre = self.pre.saturating_sub(1);
             }

@@ -31,6 +31,7 @@ mod entity;
 mod function_words;
 pub mod html;
 mod tag;
+mod transfer;
 pub mod wikitext;
 mod writer;
 
@@ -183,6 +184,9 @@ pub fn paragraphs(text: &str, blocks: &mut Vec<Block>) {
     }
     blocks.extend(open);
 }
+
+#[cfg(test)]
+mod real_tests;
 
 #[cfg(test)]
 mod tests {

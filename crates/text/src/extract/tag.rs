@@ -110,8 +110,6 @@ pub(super) struct Attributes {
     pub(super) end: usize,
     /// There is an `href` among them.
     pub(super) href: bool,
-    /// The `>` follows a `/`.
-    pub(super) empty: bool,
 }
 
 /// Finds the ends of tags as browsers do, with one exception: a quote that is never closed in the rest of the
@@ -128,15 +126,15 @@ impl TagEnds {
         let mut href = false;
         loop {
             let Some(next) = skip(bytes, at, |byte| is_blank(byte) || byte == b'/') else {
-                return Attributes { end: bytes.len(), href, empty: false };
+                return Attributes { end: bytes.len(), href };
             };
             if bytes[next] == b'>' {
-                return Attributes { end: next + 1, href, empty: bytes[next - 1] == b'/' };
+                return Attributes { end: next + 1, href };
             }
             // A `=` in first place is part of the name.
-            let ends = |byte: u8| is_blank(byte) || matches!(byte, b'/' | b'>' | b'=');
-            let name_end = skip(bytes, next + 1, |byte| !ends(byte)).unwrap_or(bytes.len());
-            href |= bytes[next..name_end].eq_ignore_ascii_case(b"href");
+            let name_end =
+                skip(bytes, next + 1, |byte| !ENDS_ATTRIBUTE[byte as usize]).unwrap_or(bytes.len());
+            href |= name_end - next == 4 && bytes[next..name_end].eq_ignore_ascii_case(b"href");
             at = self.value_end(bytes, name_end);
         }
     }
@@ -167,6 +165,18 @@ impl TagEnds {
         memchr(b'>', &bytes[value..]).map_or(bytes.len(), |length| value + length)
     }
 }
+
+/// The bytes that end an attribute's name: white space, `/`, `>` and `=`.
+static ENDS_ATTRIBUTE: [bool; 256] = {
+    let mut table = [false; 256];
+    let ends = b" \t\n\r\x0c/>=";
+    let mut at = 0;
+    while at < ends.len() {
+        table[ends[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
 
 /// The first place from `at` on whose byte is not `skipped`.
 fn skip(bytes: &[u8], at: usize, skipped: impl Fn(u8) -> bool) -> Option<usize> {

@@ -11,7 +11,7 @@ use memchr::memchr;
 use self::pairs::{Kind, Pair, pairs};
 use self::regions::{Region, Regions};
 use super::Extracted;
-use super::tag::{Ahead, Tag, TagEnds, name_end};
+use super::tag::{Ahead, Tag, name_end};
 use super::writer::{Gap, Origin, Reading, Writer, is_blank};
 
 /// Writes the text of a MediaWiki page's source to `out`.
@@ -41,7 +41,8 @@ struct Scanner<'w, 'a> {
     bytes: &'a [u8],
     pairs: std::iter::Peekable<std::vec::IntoIter<Pair>>,
     regions: Regions<'a>,
-    tags: TagEnds,
+    opens: Ahead<'static>,
+    angles: Ahead<'static>,
     brackets: Ahead<'static>,
     line_feeds: Ahead<'static>,
     /// Where links end whose labels are being written, and how many bytes their closers have.
@@ -62,7 +63,8 @@ impl<'w, 'a> Scanner<'w, 'a> {
             writer,
             pairs: pairs(source.as_bytes()).into_iter().peekable(),
             regions: Regions::new(source.as_bytes()),
-            tags: TagEnds::default(),
+            opens: Ahead::new(b"<"),
+            angles: Ahead::new(b">"),
             brackets: Ahead::new(b"]"),
             line_feeds: Ahead::new(b"\n"),
             closers: Vec::new(),
@@ -178,12 +180,11 @@ impl<'w, 'a> Scanner<'w, 'a> {
             self.end_heading();
             return end.max(at);
         }
-        if let Some(&(close, width)) = self.closers.last()
-            && at == close
-        {
-            self.closers.pop();
+        while let Some((close, width)) = self.closers.pop_if(|(close, _)| *close <= at) {
             self.writer.link = !self.closers.is_empty();
-            return at + width;
+            if close == at {
+                return at + width;
+            }
         }
         match self.bytes[at] {
             b'\n' => self.line_feed(at),
@@ -313,13 +314,17 @@ impl<'w, 'a> Scanner<'w, 'a> {
         if !self.bytes.get(start).is_some_and(u8::is_ascii_alphabetic) {
             return self.literal(at, 1);
         }
+        let Some(angle) = self.angles.from(self.bytes, at) else { return self.literal(at, 1) };
+        if self.opens.from(self.bytes, at + 1).is_some_and(|open| open < angle) {
+            return self.literal(at, 1);
+        }
         let name_end = name_end(self.bytes, start);
         match Tag::named(&self.bytes[start..name_end]) {
             Tag::Inline | Tag::Link => {}
             Tag::Break => self.writer.separate(Gap::Line),
             _ => self.writer.separate(Gap::Block),
         }
-        self.tags.attributes(self.bytes, name_end).end
+        angle + 1
     }
 
     /// Drops the quotes of bold and italic text; a single one is an apostrophe.
@@ -372,12 +377,16 @@ const MAX_CELL_ATTRIBUTES: usize = 400;
 
 /// Links that are no text: files, categories, and the same page in other languages.
 fn is_dropped(target: &[u8], labelled: bool) -> bool {
+    let target = &target[..target.len().min(MAX_TITLE)];
     let Some(colon) = memchr(b':', target).filter(|colon| *colon > 0) else { return false };
     let Ok(space) = std::str::from_utf8(&target[..colon]) else { return false };
     let space = space.trim().to_lowercase();
     let language = matches!(space.len(), 2 | 3) && space.bytes().all(|byte| byte.is_ascii_lowercase());
     DROPPED_SPACES.contains(&space.as_str()) || (language && !labelled)
 }
+
+/// Titles of pages are no longer than this.
+const MAX_TITLE: usize = 256;
 
 /// Names of the name spaces for files and categories, in the languages of the large wikis.
 const DROPPED_SPACES: &[&str] = &[
@@ -485,6 +494,8 @@ mod tests {
         assert_eq!(text("a }} b ]] c {{d}}"), "a }} b ]] c");
         assert_eq!(text("[http://x y\nz]"), "[http://x y z]");
         assert_eq!(text("a <ref>b"), "a b");
+        assert_eq!(text("a <ref b"), "a <ref b");
+        assert_eq!(text("a <b c <i>d</i>"), "a <b c d");
         assert_eq!(text("a <!-- b"), "a <!-- b");
     }
 
@@ -569,6 +580,7 @@ mod tests {
             "]]",
             "{{[[",
             "[http://x ",
+            "[http://x",
             "<ref>",
             "<!--",
             "'",
@@ -582,9 +594,19 @@ mod tests {
             "\n ",
             "[[a|",
             "{{{",
+            "<ref a",
+            "<b a",
+            "</ref",
+            "<ref/",
+            "[[a:",
+            "[[ ",
+            "|",
+            "\n|a||",
         ] {
-            let source = piece.repeat(200_000);
-            wikitext(&source, &mut Extracted::default());
+            let source = piece.repeat(100_000);
+            for tail in ["", "</ref>]]}}>", &"]]}}".repeat(100_000)] {
+                wikitext(&format!("{source}{tail}"), &mut Extracted::default());
+            }
         }
         let nested = "[[a|".repeat(100_000) + &"]]".repeat(100_000);
         wikitext(&nested, &mut Extracted::default());

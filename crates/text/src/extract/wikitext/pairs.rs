@@ -1,7 +1,5 @@
 //! Which brace or bracket closes which.
 
-use memchr::memchr3;
-
 use super::regions::Regions;
 
 /// What a pair encloses.
@@ -52,10 +50,8 @@ pub(super) fn pairs(bytes: &[u8]) -> Vec<Pair> {
 }
 
 fn next_mark(bytes: &[u8], at: usize) -> Option<usize> {
-    let rest = bytes.get(at..)?;
-    let braces = memchr3(b'{', b'}', b'|', rest);
-    let near = &rest[..braces.unwrap_or(rest.len())];
-    memchr3(b'[', b']', b'<', near).or(braces).map(|length| at + length)
+    let is_mark = |byte: &u8| matches!(byte, b'{' | b'}' | b'[' | b']' | b'|' | b'<');
+    bytes.get(at..)?.iter().position(is_mark).map(|length| at + length)
 }
 
 #[derive(Debug, Clone, Copy)]

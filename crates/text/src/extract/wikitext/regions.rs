@@ -1,6 +1,6 @@
 //! Stretches in which wiki markup means nothing: comments, `<nowiki>`, formulas, program text.
 
-use super::super::tag::{Ahead, TagEnds, end_tag, is_named, past_angle};
+use super::super::tag::{Ahead, end_tag, is_named, past_angle};
 
 /// A stretch in which wiki markup means nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ const RULES: [(&[u8], Rule); 16] = [
 pub(super) struct Regions<'a> {
     bytes: &'a [u8],
     comment_ends: Ahead<'static>,
-    tags: TagEnds,
+    angles: Ahead<'static>,
     /// The next end tag of each rule: unknown, at a place, or none.
     ends: [Option<Option<usize>>; RULES.len()],
 }
@@ -75,7 +75,7 @@ impl<'a> Regions<'a> {
         Regions {
             bytes,
             comment_ends: Ahead::new(b"-->"),
-            tags: TagEnds::default(),
+            angles: Ahead::new(b">"),
             ends: [None; RULES.len()],
         }
     }
@@ -87,10 +87,10 @@ impl<'a> Regions<'a> {
             return Some(Region::Dropped { end });
         }
         let index = RULES.iter().position(|(name, _)| is_named(self.bytes, at + 1, name))?;
-        let (name, rule) = RULES[index];
-        let attributes = self.tags.attributes(self.bytes, at + 1 + name.len());
-        let start = attributes.end;
-        if attributes.empty {
+        let (_, rule) = RULES[index];
+        // Wikis know no quotes here: the first `>` ends the tag.
+        let start = self.angles.from(self.bytes, at)? + 1;
+        if self.bytes[start - 2] == b'/' {
             return Some(Region::Dropped { end: start });
         }
         let stop = self.end_tag(index, start)?;
