@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use xxhash_rust::xxh3::xxh3_64;
+use lookalike_text::hash;
 
 use crate::Language;
 use crate::coin::{COINABLE, coin};
@@ -104,7 +104,7 @@ impl Lexicon {
     fn add(&mut self, word: &str) -> u32 {
         self.letters.push_str(word);
         self.ends.push(self.letters.len() as u32);
-        self.hashes.push(xxh3_64(word.to_lowercase().as_bytes()));
+        self.hashes.push(hash::word(word.to_lowercase().as_bytes()));
         self.ends.len() as u32 - 1
     }
 
@@ -137,7 +137,7 @@ impl Lexicon {
         if word & COINED == 0 {
             return self.hashes[word as usize];
         }
-        xxh3_64(self.spelling(word, &mut String::new()).as_bytes())
+        hash::word(self.spelling(word, &mut String::new()).as_bytes())
     }
 
     /// True for words that are read as character bigrams.

@@ -1,13 +1,9 @@
 //! Chance from a seed: the same numbers on every machine, by integer arithmetic alone.
 
-/// The finalizer of SplitMix64 (Steele, Lea, Flood 2014), also the `mix` of the project's own hashes.
-pub(crate) fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
+use lookalike_text::hash::mix;
 
-pub(crate) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+/// The odd constant that SplitMix64 steps by.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A key for the thing number `index` below `key`, unrelated to the keys of its siblings.
 pub(crate) fn child(key: u64, index: u64) -> u64 {

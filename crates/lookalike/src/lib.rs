@@ -33,3 +33,8 @@ pub use lookalike_generate as generate;
 pub use lookalike_model as model;
 pub use lookalike_text as text;
 pub mod walk;
+
+/// The README's snippets compile, or the tests fail.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

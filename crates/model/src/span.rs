@@ -101,6 +101,25 @@ impl SpanMap {
         self.pieces.push(Piece { out: offset(out), source: offset(source), replaced: offset(source_length) });
     }
 
+    /// Adds what `other` knows of `span`, for the same text written from `out` on.
+    pub fn append(&mut self, other: &SpanMap, span: Span, out: usize) {
+        if span.is_empty() {
+            return;
+        }
+        let out = offset(out);
+        let first = other.pieces.partition_point(|piece| piece.out <= span.start);
+        let last = other.pieces.partition_point(|piece| piece.out < span.end);
+        self.pieces.push(match first.checked_sub(1).map(|index| other.pieces[index]) {
+            Some(piece) if piece.replaced == COPIED => {
+                Piece { out, source: piece.source + (span.start - piece.out), replaced: COPIED }
+            }
+            Some(piece) => Piece { out, ..piece },
+            None => Piece { out, source: span.start, replaced: COPIED },
+        });
+        let rest = &other.pieces[first..last];
+        self.pieces.extend(rest.iter().map(|piece| Piece { out: out + (piece.out - span.start), ..*piece }));
+    }
+
     /// The smallest stretch of the source that `span` was made from.
     pub fn back(&self, span: Span) -> Span {
         let start = match self.piece(span.start) {
@@ -139,6 +158,22 @@ mod tests {
         map.copied(8, 30, 2);
         assert_eq!(map.pieces.len(), 2);
         assert_eq!(map.back(Span::new(3, 9)), Span::new(13, 31));
+    }
+
+    #[test]
+    fn a_part_leads_back_as_the_whole_does() {
+        let mut whole = SpanMap::default();
+        whole.copied(0, 5, 4);
+        whole.replaced(4, 9, 6);
+        whole.copied(6, 15, 4);
+        for (start, end) in [(0, 10), (2, 10), (4, 8), (5, 7), (7, 9), (3, 5)] {
+            let mut part = SpanMap::default();
+            part.append(&whole, Span::new(start, end), 100);
+            for at in start..end {
+                let moved = at - start + 100;
+                assert_eq!(part.back(Span::new(moved, moved + 1)), whole.back(Span::new(at, at + 1)));
+            }
+        }
     }
 
     #[test]

@@ -4,23 +4,84 @@
 //! verbs. They are short on purpose; long published lists also drop words that tell documents apart. All words
 //! are in lower case and NFC.
 
+use std::sync::LazyLock;
+
+use crate::hash;
+
 /// The languages that have a list, by their two-letter code.
-pub const LANGUAGES: [&str; 8] = ["de", "en", "es", "fr", "it", "nl", "pt", "ru"];
+pub const LANGUAGES: [&str; 14] =
+    ["cs", "da", "de", "en", "es", "fr", "it", "nb", "nl", "pl", "pt", "ru", "sv", "tr"];
 
 /// The function words of a language, separated by white space; `None` for a language without a list.
 pub fn function_words(language: &str) -> Option<impl Iterator<Item = &'static str>> {
     let list = match language {
+        "cs" => CZECH,
+        "da" => DANISH,
         "de" => GERMAN,
         "en" => ENGLISH,
         "es" => SPANISH,
         "fr" => FRENCH,
         "it" => ITALIAN,
+        "nb" => NORWEGIAN,
         "nl" => DUTCH,
+        "pl" => POLISH,
         "pt" => PORTUGUESE,
         "ru" => RUSSIAN,
+        "sv" => SWEDISH,
+        "tr" => TURKISH,
         _ => return None,
     };
     Some(list.split_ascii_whitespace())
+}
+
+/// True for a function word of any of our languages, in any case. A page is mostly in one of them, and telling
+/// which is not needed to tell sentences from lists of links.
+pub(crate) fn is_function_word(word: &str) -> bool {
+    let mut buffer = [0; 3 * LONGEST];
+    // No lower-case form is more than three times as long.
+    if word.len() > LONGEST {
+        return false;
+    }
+    let mut length = 0;
+    for lower in word.chars().flat_map(char::to_lowercase) {
+        length += lower.encode_utf8(&mut buffer[length..]).len();
+    }
+    ALL.contains(hash::word(&buffer[..length]))
+}
+
+/// The longest function word, in bytes.
+const LONGEST: usize = 22;
+
+/// A set of word hashes with open addressing: every word of a page is looked up here.
+struct Set {
+    slots: Vec<u64>,
+}
+
+const SLOTS: usize = 8192;
+
+static ALL: LazyLock<Set> = LazyLock::new(|| {
+    let mut set = Set { slots: vec![0; SLOTS] };
+    for word in LANGUAGES.iter().filter_map(|language| function_words(language)).flatten() {
+        let hash = hash::word(word.as_bytes());
+        let slot = set.slot(hash);
+        set.slots[slot] = hash;
+    }
+    set
+});
+
+impl Set {
+    /// Where `hash` stands, or would stand.
+    fn slot(&self, hash: u64) -> usize {
+        let mut slot = hash as usize % SLOTS;
+        while self.slots[slot] != 0 && self.slots[slot] != hash {
+            slot = (slot + 1) % SLOTS;
+        }
+        slot
+    }
+
+    fn contains(&self, hash: u64) -> bool {
+        self.slots[self.slot(hash)] != 0
+    }
 }
 
 const ENGLISH: &str = "
@@ -93,3 +154,69 @@ const RUSSIAN: &str = "
     разве с сам свое своё своей своих свою себе себя со совсем так также такой там тебя тем теперь то тогда
     того тоже только том тот ту тут ты у уже хотя чего чей чем через что чтоб чтобы чуть эта эти этих это этого
     этой этом этот эту я";
+
+const POLISH: &str = "
+    a aby ale ani bardzo bez bo by być był była było były ci co coś czy czyli dla do dlatego gdy gdyż gdzie go
+    i ich ile im inne ja jak jako jakie je jednak jego jej jest jeszcze jeśli już kiedy kto która które którego
+    której który których którzy lub ma mi między mnie może można mu my na nad nam nas nie nich nim niż no o od
+    on ona oni oraz po pod poza przed przez przy są się sobie swoje ta tak także tam te tego tej ten też to tu
+    tych tylko tym u w we więc wszystko z za zawsze ze że";
+
+const CZECH: &str = "
+    a aby aj ale ani ano až bez bude budou by byl byla byli bylo být co což do i já jak jako je jeho jej její
+    jejich jen ještě ji jiné již jsem jsme jsou jste k kde kdo kdy když ke která které kterou který kteří ku má
+    mezi mi mít mu na nad nebo není než nic o od on ona oni pak po pod podle pokud pouze právě pro proto protože
+    před při s se si sice tak také takže tam tato tedy ten tento této tím to tohoto tomu tu tuto ty u už v ve
+    však vše z za ze že";
+
+const SWEDISH: &str = "
+    af alla allt alltså andra att av bara blev bli blir bort då de dem den denna deras dess dessa det detta dig
+    din dina dock du där efter eftersom eller en er ett från för få får ha hade han hans har hela henne hennes
+    hon honom hos hur här i icke in inga ingen innan inte ja jag kan kunde man med mellan men mig min mot mycket
+    ni nu när något några och också om oss på redan samt sedan sig sin sina sitt ska skall skulle som så till
+    under upp ut utan vad var vara varit vem vi vid vilka vilken vilket vår våra än är åt över";
+
+const DANISH: &str = "
+    af alle alt anden at bare begge blev blive bliver da de dem den denne der deres det dette dig din disse dog
+    du efter ej eller en end er et for fra få får før gennem ham han hans har havde have hende hendes her hos
+    hun hvad hvem hver hvilken hvis hvor hvordan hvorfor hvornår i ikke ind ingen jeg jer kan kun kunne lige man
+    med meget mellem men mens mere mig min mod må ned nogen noget nogle nok nu når og også om op os over på
+    selv sig sin skal skulle som så til ud under var ved vi vil ville vores være været";
+
+const NORWEGIAN: &str = "
+    alle alt andre at av bare begge ble blei bli blir blitt da de dei deg dem den denne der dere deres det dette
+    di din disse du eg ein eit eller en enn er et etter for fordi fra før ha hadde han hans har henne hennes her
+    hos hun hva hvem hver hvilken hvis hvor hvordan hvorfor i ikke ikkje ingen inn ja jeg kan kom kun kunne man
+    med meg mellom men mens mer min mot mye må ned noe noen nå når og også om opp oss over på samme seg selv sin
+    sine sitt skal skulle slik som så til under ut uten var ved vi vil ville vår være vært";
+
+const TURKISH: &str = "
+    acaba ama ancak artık aslında az bana bazı belki ben beni benim bile bir biraz birçok biri birkaç biz bize
+    bizim böyle bu buna bunda bundan bunlar bunu bunun burada çok çünkü da daha de defa değil diğer diye dolayı
+    en eğer gibi göre hangi hatta hem henüz hep hepsi her hiç için ile ilgili ise işte kadar karşı kendi ki kim
+    kimse mı mi mu mü nasıl ne neden nerede niye o olan olarak oldu olduğu olduğunu olsa olup on ona onlar onu
+    onun orada oysa öyle pek rağmen sadece sanki sen seni senin siz sizin sonra şey şimdi şöyle şu tarafından
+    tüm üzere var ve veya ya yani yerine yine yoksa zaten";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_in_any_case() {
+        for word in ["the", "The", "UND", "это", "ЭТО", "être", "Über", "çünkü"] {
+            assert!(is_function_word(word), "{word}");
+        }
+        for word in ["", "ship", "漢字", "İİİİİİİİİİİ", "ﷺﷺﷺﷺ", "Donaudampfschifffahrtsgesellschaft"] {
+            assert!(!is_function_word(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn the_set_holds_every_word_and_is_never_full() {
+        let words: Vec<&str> = LANGUAGES.iter().flat_map(|language| function_words(language).unwrap()).collect();
+        assert!(words.iter().all(|word| is_function_word(word) && word.len() <= LONGEST));
+        assert!(words.len() < SLOTS / 2);
+        assert!(function_words("xx").is_none());
+    }
+}

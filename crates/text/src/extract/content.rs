@@ -5,8 +5,8 @@
 
 use lookalike_model::{Span, SpanMap};
 
-use super::function_words::is_function_word;
 use super::{Block, Extracted};
+use crate::stop::is_function_word;
 
 /// Below this weighted length a block says nothing about itself.
 const SHORT: f32 = 70.0;
@@ -162,7 +162,7 @@ impl MainContent {
                 self.text.push_str("\n\n");
             }
             let start = self.text.len() as u32;
-            copy_spans(extracted, block, &mut self.spans, start as usize);
+            self.spans.append(&extracted.spans, Span { start: block.start, end: block.end }, start as usize);
             self.text.push_str(text_of(extracted, block));
             self.blocks.push(Block { start, end: self.text.len() as u32, ..*block });
             last_end = block.end;
@@ -232,77 +232,6 @@ fn linked_share(block: &Block) -> f32 {
 
 fn share(part: u32, whole: u32) -> f32 {
     part as f32 / whole.max(1) as f32
-}
-
-/// Copies the way back of one block, for its text written at `out`.
-fn copy_spans(extracted: &Extracted, block: &Block, spans: &mut SpanMap, out: usize) {
-    let text = text_of(extracted, block);
-    let base = block.start as usize;
-    for (start, end) in lines(text) {
-        if copy_span(extracted, base, start, end, text, spans, out) {
-            continue;
-        }
-        for (start, end) in words(text, start, end) {
-            if copy_span(extracted, base, start, end, text, spans, out) {
-                continue;
-            }
-            for (offset, character) in text[start..end].char_indices() {
-                let at = start + offset;
-                let back = extracted.spans.back(Span::new(base + at, base + at + character.len_utf8()));
-                if back.len() == character.len_utf8() {
-                    spans.copied(out + at, back.start as usize, back.len());
-                } else {
-                    spans.replaced(out + at, back.start as usize, back.len());
-                }
-            }
-        }
-    }
-}
-
-/// True for the second characters of the few references whose value is not shorter than their name.
-fn is_mark(character: char) -> bool {
-    matches!(character, '\u{300}'..='\u{36F}' | '\u{20D0}'..='\u{20FF}' | '\u{FE00}'..='\u{FE0F}')
-}
-
-/// Maps a stretch in one step if it was copied as a whole.
-///
-/// With a few exceptions nothing in a text is longer than the source it stands for, so equal lengths of the
-/// whole mean equal lengths of every character.
-fn copy_span(
-    extracted: &Extracted,
-    base: usize,
-    start: usize,
-    end: usize,
-    text: &str,
-    spans: &mut SpanMap,
-    out: usize,
-) -> bool {
-    let back = extracted.spans.back(Span::new(base + start, base + end));
-    let stretch = &text[start..end];
-    let copied = back.len() == stretch.len() && (stretch.is_ascii() || !stretch.contains(is_mark));
-    if copied {
-        spans.copied(out + start, back.start as usize, back.len());
-    }
-    copied
-}
-
-fn lines(text: &str) -> impl Iterator<Item = (usize, usize)> {
-    pieces(text, 0, text.len(), b'\n')
-}
-
-fn words(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
-    pieces(text, start, end, b' ')
-}
-
-/// Cuts `text[start..end]` behind every `separator`.
-fn pieces(text: &str, start: usize, end: usize, separator: u8) -> impl Iterator<Item = (usize, usize)> {
-    let mut at = start;
-    std::iter::from_fn(move || {
-        let rest = text.as_bytes().get(at..end).filter(|rest| !rest.is_empty())?;
-        let from = at;
-        at = memchr::memchr(separator, rest).map_or(end, |length| at + length + 1);
-        Some((from, at))
-    })
 }
 
 #[cfg(test)]
@@ -383,14 +312,6 @@ mod tests {
             "{NAVIGATION}<p>{ENDING}</p><p>Print</p><p><a href=x>Share this with all of your friends</a>"
         );
         assert_eq!(reduce(&page).0.text, ENDING);
-    }
-
-    #[test]
-    fn only_known_references_are_as_long_as_their_names() {
-        for (name, value) in htmlize::ENTITIES.entries() {
-            let value = std::str::from_utf8(value).unwrap();
-            assert!(value.len() < name.len() || value.contains(is_mark), "{value}");
-        }
     }
 
     #[test]

@@ -28,7 +28,6 @@ pub mod charset;
 pub mod content;
 pub mod email;
 mod entity;
-mod function_words;
 pub mod html;
 mod tag;
 mod transfer;
@@ -39,7 +38,6 @@ use lookalike_model::{Content, Document, Media, SpanMap};
 
 use self::charset::Charset;
 use self::content::{MainContent, Outcome};
-use self::writer::is_blank;
 
 /// Plain text made from a document's source, with its blocks and the way back.
 #[derive(Debug, Default)]
@@ -97,7 +95,7 @@ pub struct Text<'a> {
     pub source: &'a [u8],
     /// Leads from `text` back to `source`.
     pub spans: &'a SpanMap,
-    /// The blocks of `text` in order.
+    /// The blocks of `text` in order; none for plain text, which says where they are by blank lines.
     pub blocks: &'a [Block],
     /// The encoding of the document; of a message, whose parts may differ, that of its envelope.
     pub charset: Charset,
@@ -132,7 +130,6 @@ impl Extractor {
         let out = &mut self.extracted;
         match document.media {
             Media::Text | Media::Email => {
-                paragraphs(source, &mut out.blocks);
                 let Extracted { spans, blocks, .. } = out;
                 return Text { text: source, source: source.as_bytes(), spans, blocks, charset, main: None };
             }
@@ -163,28 +160,6 @@ fn decoded<'a>(document: &Document<'a>, buffer: &'a mut String) -> (&'a str, Cha
     }
 }
 
-/// Finds the paragraphs of plain text: what stands between blank lines.
-pub fn paragraphs(text: &str, blocks: &mut Vec<Block>) {
-    blocks.clear();
-    let bytes = text.as_bytes();
-    let mut open: Option<Block> = None;
-    let mut at = 0;
-    while at < bytes.len() {
-        let end = memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |length| at + length);
-        let line = &bytes[at..end];
-        let visible = |byte: &u8| !is_blank(*byte);
-        match (line.iter().position(visible), line.iter().rposition(visible)) {
-            (Some(first), Some(last)) => {
-                let start = (at + first) as u32;
-                open.get_or_insert(Block { start, ..Block::default() }).end = (at + last + 1) as u32;
-            }
-            _ => blocks.extend(open.take()),
-        }
-        at = end + 1;
-    }
-    blocks.extend(open);
-}
-
 #[cfg(test)]
 mod real_tests;
 
@@ -205,9 +180,6 @@ mod tests {
         let text = extractor.extract(&document(Media::Text, Content::Unicode(source)), ContentMode::Main);
         assert_eq!((text.text, text.text.as_ptr()), (source, source.as_ptr()));
         assert_eq!(text.spans.back(Span::new(5, 9)), Span::new(5, 9));
-        let pieces: Vec<&str> =
-            text.blocks.iter().map(|block| &source[block.start as usize..block.end as usize]).collect();
-        assert_eq!(pieces, ["One\n two", "three"]);
     }
 
     #[test]
@@ -229,7 +201,7 @@ mod tests {
         let mut extractor = Extractor::default();
         extractor.extract(&document(Media::Html, Content::Unicode("<p>&amp;a<p>b")), ContentMode::Main);
         let text = extractor.extract(&document(Media::Text, Content::Unicode("cd")), ContentMode::Page);
-        assert_eq!((text.text, text.blocks.len()), ("cd", 1));
+        assert_eq!((text.text, text.blocks.len()), ("cd", 0));
         assert_eq!(text.spans.back(Span::new(1, 2)), Span::new(1, 2));
     }
 
