@@ -18,7 +18,9 @@ fn shingles() -> (HashMap<String, Vec<u64>>, Vec<u8>) {
     let mut features = Features::default();
     let mut sets = HashMap::new();
     walk::documents(&corpus.shards()[0], corpus.options(), ContentMode::Page, &Watch::default(), |found| {
-        let Found::Document { document, text } = found else { panic!("the sample has only documents: {found:?}") };
+        let Found::Document { document, text } = found else {
+            panic!("the sample has only documents: {found:?}")
+        };
         analyser.read(text, &mut features);
         let mut set = Vec::new();
         features.shingles(5, &mut set);
@@ -39,7 +41,11 @@ fn every_planted_pair_has_the_similarity_that_was_promised() {
         let (a, b) = (set("a"), set("b"));
         let shared = a.iter().filter(|gram| b.binary_search(gram).is_ok()).count() as u64;
         let union = (a.len() + b.len()) as u64 - shared;
-        assert_eq!((pair["intersection"].as_u64(), pair["union"].as_u64()), (Some(shared), Some(union)), "{pair}");
+        assert_eq!(
+            (pair["intersection"].as_u64(), pair["union"].as_u64()),
+            (Some(shared), Some(union)),
+            "{pair}"
+        );
         pairs += 1;
     }
     assert!(pairs > 1000, "{pairs} pairs");

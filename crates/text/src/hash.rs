@@ -23,6 +23,11 @@ pub fn word(word: &[u8]) -> u64 {
     xxh3::xxh3_64(word)
 }
 
+/// 128 bits that tell strings apart.
+pub fn digest(bytes: &[u8]) -> u128 {
+    xxh3::xxh3_128(bytes)
+}
+
 /// Spreads every bit of `z` over the whole result; no two inputs give the same one.
 #[inline]
 pub fn mix(z: u64) -> u64 {

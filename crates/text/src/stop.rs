@@ -207,14 +207,16 @@ mod tests {
         for word in ["the", "The", "UND", "это", "ЭТО", "être", "Über", "çünkü"] {
             assert!(is_function_word(word), "{word}");
         }
-        for word in ["", "ship", "漢字", "İİİİİİİİİİİ", "ﷺﷺﷺﷺ", "Donaudampfschifffahrtsgesellschaft"] {
+        for word in ["", "ship", "漢字", "İİİİİİİİİİİ", "ﷺﷺﷺﷺ", "Donaudampfschifffahrtsgesellschaft"]
+        {
             assert!(!is_function_word(word), "{word}");
         }
     }
 
     #[test]
     fn the_set_holds_every_word_and_is_never_full() {
-        let words: Vec<&str> = LANGUAGES.iter().flat_map(|language| function_words(language).unwrap()).collect();
+        let words: Vec<&str> =
+            LANGUAGES.iter().flat_map(|language| function_words(language).unwrap()).collect();
         assert!(words.iter().all(|word| is_function_word(word) && word.len() <= LONGEST));
         assert!(words.len() < SLOTS / 2);
         assert!(function_words("xx").is_none());

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use lookalike::corpus::{Corpus, CorpusError, Shard};
 use lookalike::model::Rejection;
-use lookalike::text::{Analyser, Features, script};
+use lookalike::text::{Analyser, Features, hash, script};
 use lookalike::walk::{self, Found, WalkError, Watch};
 use serde::Serialize;
 
@@ -17,25 +17,28 @@ use crate::exit::{Failure, Outcome};
 use crate::histogram::Histogram;
 use crate::progress::{Progress, Total, thousands};
 
-/// Digests kept in memory for counting exact duplicates: 64 MB.
-const DIGESTS: usize = 4 << 20;
+/// Digests kept in memory for counting exact duplicates, and as many for ids: 32 MB each.
+const DIGESTS: usize = 2 << 20;
+
+/// Digests that a worker gathers before it hands them over.
+const PENDING: usize = 1024;
 
 pub(crate) fn run(args: &StatsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let corpus = args.input.corpus()?;
     let mut rejections = Rejections::new(args.work.rejected.as_deref())?;
-    let digests = Mutex::new(Distinct::new(DIGESTS));
+    let seen = Seen::default();
     let progress =
         Progress::show(args.work.progress, corpus.bytes().map_or(Total::Unknown, Total::Bytes), watch);
     let shards =
-        walk::shards(&corpus, args.work.threads(), |shard| read_shard(args, &corpus, shard, &digests, watch));
+        walk::shards(&corpus, args.work.threads(), |shard| read_shard(args, &corpus, shard, &seen, watch));
     drop(progress);
     let mut tally = Tally { shards: corpus.shards().len() as u64, bytes: corpus.bytes(), ..Tally::default() };
     for (found, told) in shards? {
         rejections.tell_all(&told)?;
         tally.merge(&found);
     }
-    let digests = digests.into_inner().expect("no worker panicked");
-    tally.exact_duplicates = digests.repeats().map_err(spill_failed)?;
+    tally.exact_duplicates = repeats(seen.texts)?;
+    tally.duplicate_ids = repeats(seen.ids)?;
     let mut out = std::io::stdout().lock();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &tally.summary()).map_err(std::io::Error::from)?;
@@ -44,6 +47,22 @@ pub(crate) fn run(args: &StatsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         tally.print(&mut out)?;
     }
     Ok(rejections.finish(args.work.strict)?)
+}
+
+/// Digests of all documents so far, for counting those that come again.
+struct Seen {
+    texts: Mutex<Distinct>,
+    ids: Mutex<Distinct>,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Seen { texts: Mutex::new(Distinct::new(DIGESTS)), ids: Mutex::new(Distinct::new(DIGESTS)) }
+    }
+}
+
+fn repeats(digests: Mutex<Distinct>) -> Result<u64, CorpusError> {
+    digests.into_inner().expect("no worker panicked").repeats().map_err(spill_failed)
 }
 
 fn spill_failed(source: std::io::Error) -> CorpusError {
@@ -67,20 +86,21 @@ struct Tally {
     scripts: BTreeMap<&'static str, u64>,
     lengths: Histogram,
     exact_duplicates: u64,
+    duplicate_ids: u64,
 }
 
 fn read_shard(
     args: &StatsArgs,
     corpus: &Corpus,
     shard: &Shard,
-    digests: &Mutex<Distinct>,
+    seen: &Seen,
     watch: &Watch,
 ) -> Result<(Tally, Told), WalkError> {
     let mut tally = Tally::default();
     let mut waiting = Waiting::new(args.work.rejected.is_some());
     let mut analyser = Analyser::new(&args.input.profile);
     let mut features = Features::default();
-    let mut pending = Vec::with_capacity(1024);
+    let (mut texts, mut ids) = (Vec::with_capacity(PENDING), Vec::with_capacity(PENDING));
     let format = walk::documents(shard, corpus.options(), args.input.content_mode(), watch, |found| {
         match found {
             Found::Rejected(rejection) => {
@@ -94,21 +114,24 @@ fn read_shard(
                 tally.without_url += u64::from(document.url.is_none());
                 tally.add(text, &features);
                 if !features.is_empty() {
-                    pending.push(features.digest());
+                    texts.push(features.digest());
                 }
-                if pending.len() == 1024 {
-                    spill(digests, &mut pending)?;
+                ids.push(hash::digest(document.id.as_bytes()));
+                if ids.len() == PENDING {
+                    hand_over(&seen.texts, &mut texts)?;
+                    hand_over(&seen.ids, &mut ids)?;
                 }
             }
         }
         Ok(())
     })?;
-    spill(digests, &mut pending)?;
+    hand_over(&seen.texts, &mut texts)?;
+    hand_over(&seen.ids, &mut ids)?;
     tally.formats.insert(format.to_string(), 1);
     Ok((tally, waiting.close()?))
 }
 
-fn spill(digests: &Mutex<Distinct>, pending: &mut Vec<u128>) -> Result<(), CorpusError> {
+fn hand_over(digests: &Mutex<Distinct>, pending: &mut Vec<u128>) -> Result<(), CorpusError> {
     let mut digests = digests.lock().expect("no worker panicked");
     pending.drain(..).try_for_each(|digest| digests.add(digest)).map_err(spill_failed)
 }
@@ -163,6 +186,7 @@ impl Tally {
             without_words: self.without_words,
             without_url: self.without_url,
             exact_duplicates: self.exact_duplicates,
+            duplicate_ids: self.duplicate_ids,
             scripts: &self.scripts,
             words_per_document: Lengths {
                 mean: (self.lengths.mean() * 10.0).round() / 10.0,
@@ -187,6 +211,7 @@ impl Tally {
         row(out, "text bytes", summary.text_bytes, "after extraction")?;
         row(out, "words", summary.words, "")?;
         row(out, "exact duplicates", summary.exact_duplicates, "beyond the first of equal word sequences")?;
+        row(out, "duplicate ids", summary.duplicate_ids, "beyond the first document of each id")?;
         row(out, "without words", summary.without_words, "")?;
         row(out, "without url", summary.without_url, "")?;
         writeln!(out, "\nwords per document")?;
@@ -231,6 +256,7 @@ struct Summary<'a> {
     without_words: u64,
     without_url: u64,
     exact_duplicates: u64,
+    duplicate_ids: u64,
     scripts: &'a BTreeMap<&'static str, u64>,
     words_per_document: Lengths,
 }
