@@ -198,7 +198,7 @@ mod tests {
 
     use super::*;
     use crate::Compression;
-    use crate::formats::testing::{Seen, Setting, all, compress, ids, pages, rejections};
+    use crate::formats::testing::{Seen, Setting, compress, ids, pages, read_all, rejections};
 
     fn read(bytes: &[u8]) -> Vec<Seen> {
         read_with(bytes, &Setting::default())
@@ -206,7 +206,7 @@ mod tests {
 
     fn read_with(bytes: &[u8], setting: &Setting) -> Vec<Seen> {
         let (stream, ledger) = setting.open(bytes);
-        all(Arc::new(stream, ledger))
+        read_all(&mut Arc::new(stream, ledger))
     }
 
     const FILEDESC: &[u8] = b"filedesc://x.arc 0.0.0.0 19970404000000 text/plain 71\n1 0 Archive\nURL IP-address Archive-date Content-type Archive-length\n\n\n\n\n";
@@ -231,9 +231,9 @@ mod tests {
         let seen = read(&[FILEDESC, &record, &page("http://e/b c", "two")].concat());
         assert!(matches!(seen[0], Seen::Skipped("filedesc", _)));
         assert_eq!(urls(&seen), ["http://e/a", "http://e/b c"]);
-        assert_eq!(ids(&seen), ["s#0", "s#1"]);
-        assert_eq!((pages(&seen)[0].media, &pages(&seen)[0].bytes[..]), (Media::Html, &b"<p>rose"[..]));
-        assert_eq!(pages(&seen)[0].raw, record);
+        assert_eq!(ids(&seen), ["shard#0", "shard#1"]);
+        assert_eq!((pages(&seen)[0].media, &pages(&seen)[0].content[..]), (Media::Html, &b"<p>rose"[..]));
+        assert_eq!(pages(&seen)[0].raw, Some(record));
         assert_eq!(pages(&seen)[0].position, FILEDESC.len() as u64);
     }
 
@@ -241,14 +241,14 @@ mod tests {
     fn version_two_has_more_fields() {
         let file = b"http://e/ 1.2.3.4 19970404123456 text/plain 200 ABC - 0 x.arc 5\nhello\n";
         let seen = read(file);
-        assert_eq!((urls(&seen), &pages(&seen)[0].bytes[..]), (vec!["http://e/"], &b"hello"[..]));
+        assert_eq!((urls(&seen), &pages(&seen)[0].content[..]), (vec!["http://e/"], &b"hello"[..]));
         assert_eq!(pages(&seen)[0].media, Media::Text);
     }
 
     #[test]
     fn name_lookups_are_skipped() {
         let file = b"dns:e 1.2.3.4 19970404123456 text/dns 3\nabc\n";
-        assert_eq!(read(file), [Seen::Skipped("dns", file.to_vec())]);
+        assert_eq!(read(file), [Seen::Skipped("dns", Some(file.to_vec()))]);
     }
 
     #[test]
@@ -262,7 +262,7 @@ mod tests {
             .concat();
             let seen = read(&file);
             assert_eq!(urls(&seen), ["http://e/a", "http://e/b", "http://e/c"], "{error}");
-            assert_eq!(pages(&seen)[2].bytes, b"three");
+            assert_eq!(pages(&seen)[2].content, b"three");
             assert_eq!(rejections(&seen), []);
             for step in [1, 2, 7, 64] {
                 assert_eq!(read_with(&file, &Setting { step, ..Setting::default() }), seen);

@@ -7,6 +7,7 @@ use lookalike_model::{Content, Document, Media, Reason};
 use memchr::memmem::Finder;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 
+use super::resync::skip_byte_order_mark;
 use crate::input::{Found, Stream};
 use crate::reader::Records;
 use crate::record::Ledger;
@@ -30,8 +31,9 @@ impl Jsonl {
     fn frame(&mut self) -> std::io::Result<Frame> {
         loop {
             self.stream.advance(std::mem::take(&mut self.used));
+            skip_byte_order_mark(&mut self.stream)?;
             // One more byte than the limit, for the line end itself.
-            match self.stream.find(&self.line_end, 0, self.ledger.limit() + 1)? {
+            match self.stream.find(&self.line_end, 0, self.ledger.limit().saturating_add(1))? {
                 Found::At(at) => self.used = at + 1,
                 Found::End => {
                     if let Some(reason) = self.stream.fault().map(str::to_owned) {
@@ -76,13 +78,16 @@ impl Records for Jsonl {
             Frame::TooLong => {
                 let item = self.ledger.too_long(position);
                 let skipped = self.stream.skip_to(&self.line_end);
-                skipped.map_err(CorpusError::reading(&self.ledger.shard))?;
+                if !skipped.map_err(CorpusError::reading(&self.ledger.shard))? {
+                    // Damage inside the line costs this line alone, which has been rejected already.
+                    self.stream.resume();
+                }
                 return Ok(Some(item));
             }
             Frame::Line => {}
         }
         let raw = &self.stream.window()[..self.used];
-        if let Err(reason) = self.values.read(raw.trim_ascii(), &self.ledger.options.fields) {
+        if let Err(reason) = self.values.read(raw.trim_ascii_end(), &self.ledger.options.fields) {
             return Ok(Some(self.ledger.reject(position, reason)));
         }
         let place = self.ledger.place(position);
@@ -118,7 +123,7 @@ impl Values {
         let line = utf8(line)?;
         let mut json = serde_json::Deserializer::from_str(line);
         let object = ObjectSeed { values: self, fields };
-        object.deserialize(&mut json).and_then(|()| json.end()).map_err(complaint)?;
+        object.deserialize(&mut json).and_then(|()| json.end()).map_err(|error| complaint(line, error))?;
         if !self.has_text && !self.has_html {
             let Fields { text, html, .. } = fields;
             return Err(Reason::MissingField(format!("neither {text:?} nor {html:?} is there")));
@@ -141,11 +146,12 @@ fn utf8(line: &[u8]) -> Result<&str, Reason> {
 }
 
 /// A sentence from the parser, without its "line 1", which would be read as a line of the file.
-fn complaint(error: serde_json::Error) -> Reason {
+fn complaint(line: &str, error: serde_json::Error) -> Reason {
     let column = error.column();
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or(&text);
-    if error.is_data() {
+    // A value of the wrong type is a field that is missing, unless it is the whole line.
+    if error.is_data() && line.trim_ascii_start().starts_with('{') {
         return Reason::MissingField(text.to_owned());
     }
     Reason::Broken(format!("{text} at column {column}"))
@@ -243,5 +249,285 @@ impl Visitor<'_> for ValueSeed<'_> {
 
     fn visit_unit<E>(self) -> Result<bool, E> {
         Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lookalike_model::ReasonKind;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::formats::testing::{
+        Seen, Setting, briefs, compress, damaged, ledger, limited, read_all, stream, stream_by,
+    };
+    use crate::{Compression, ReadOptions};
+
+    fn jsonl(bytes: impl Into<Vec<u8>>) -> Jsonl {
+        Jsonl::new(stream(bytes), ledger(ReadOptions::default()))
+    }
+
+    fn read_with(bytes: &[u8], setting: &Setting) -> Vec<Seen> {
+        let (stream, ledger) = setting.open(bytes);
+        read_all(&mut Jsonl::new(stream, ledger))
+    }
+
+    /// What is said of a line that is rejected.
+    fn complaint_of(line: &[u8]) -> String {
+        match jsonl(line).next().unwrap() {
+            Some(Item::Rejected(rejection)) => rejection.reason.to_string(),
+            other => panic!("a rejection was expected, not {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_line_comes_with_all_that_is_known_of_it() {
+        let line = "{\"url\":\"http://a/\",\"other\":[1,{\"text\":2}],\"id\":\"a\",\"text\":\"one\"}\n";
+        let all = read_all(&mut jsonl(format!("\n{line}")));
+        let page = all[0].page();
+        assert_eq!((page.id.as_str(), page.url.as_deref()), ("a", Some("http://a/")));
+        assert_eq!((page.media, page.content.as_slice(), page.position), (Media::Text, &b"one"[..], 1));
+        assert_eq!(page.raw.as_deref(), Some(line.as_bytes()));
+    }
+
+    #[test]
+    fn whole_numbers_are_ids() {
+        let lines = "{\"id\":7,\"text\":\"a\"}\n{\"id\":-7,\"text\":\"b\"}\n{\"id\":18446744073709551615,\"text\":\"c\"}\n";
+        assert_eq!(briefs(&mut jsonl(lines)), ["7: a", "-7: b", "18446744073709551615: c"]);
+        let said = complaint_of(b"{\"id\":1.5,\"text\":\"a\"}\n");
+        assert!(said.ends_with("expected a string or a whole number in field \"id\""), "{said}");
+    }
+
+    #[test]
+    fn numbers_are_no_text() {
+        for field in ["text", "html", "url"] {
+            for value in ["1", "-1", "1.5", "true", "[]", "{}"] {
+                let said = complaint_of(format!("{{\"{field}\":{value},\"text\":\"\"}}").as_bytes());
+                assert!(said.starts_with("missing field: invalid type"), "{said}");
+                assert!(said.ends_with(&format!("expected a string in field {field:?}")), "{said}");
+            }
+        }
+    }
+
+    #[test]
+    fn null_is_not_there() {
+        let lines = "{\"id\":null,\"url\":null,\"text\":null,\"html\":\"<p>\"}\n{\"text\":null}\n";
+        let all = read_all(&mut jsonl(lines));
+        assert_eq!((all[0].brief(), all[0].page().url.as_deref()), ("shard#0: <p>".to_owned(), None));
+        assert_eq!(all[0].page().media, Media::Html);
+        assert_eq!(all[1].brief(), "missing field at 52");
+    }
+
+    #[test]
+    fn what_one_line_has_does_not_go_over_to_the_next() {
+        let lines = "{\"id\":\"a\",\"url\":\"u\",\"text\":\"one\"}\n{\"html\":\"two\"}\n{}\n";
+        let all = read_all(&mut jsonl(lines));
+        assert_eq!((all[1].brief(), all[1].page().url.as_deref()), ("shard#1: two".to_owned(), None));
+        assert_eq!((all[1].page().media, all[2].brief()), (Media::Html, "missing field at 50".to_owned()));
+        assert_eq!(complaint_of(b"{}"), "missing field: neither \"text\" nor \"html\" is there");
+    }
+
+    #[test]
+    fn text_goes_before_html() {
+        for line in ["{\"html\":\"<p>\",\"text\":\"one\"}", "{\"text\":\"one\",\"html\":\"<p>\"}"] {
+            let all = read_all(&mut jsonl(line));
+            assert_eq!((all[0].brief(), all[0].page().media), ("shard#0: one".to_owned(), Media::Text));
+        }
+    }
+
+    #[test]
+    fn an_empty_text_is_a_document() {
+        assert_eq!(briefs(&mut jsonl("{\"id\":\"\",\"text\":\"\",\"html\":\"<p>\"}\n")), [": "]);
+    }
+
+    #[test]
+    fn fields_have_the_names_asked_for() {
+        let name = |name: &str| name.to_owned();
+        let fields = Fields { id: name("docid"), text: name("body"), html: name("page"), url: name("u") };
+        let options = ReadOptions { fields, ..ReadOptions::default() };
+        let lines = "{\"id\":\"x\",\"docid\":1,\"text\":2,\"body\":\"one\",\"u\":\"v\"}\n{\"page\":\"two\"}\n{\"text\":\"three\"}\n";
+        let all = read_all(&mut Jsonl::new(stream(lines), ledger(options)));
+        assert_eq!((all[0].brief(), all[0].page().url.as_deref()), ("1: one".to_owned(), Some("v")));
+        assert_eq!(all[1].brief(), "shard#1: two");
+        assert!(matches!(all[2], Seen::Rejected(ReasonKind::MissingField, _)));
+    }
+
+    #[test]
+    fn escapes_are_undone_in_names_and_values() {
+        let line = br#"{"\u0069d":"\u00e4\/","text":"a\n\t\"\\\ud83c\udf39\u0000"}"#;
+        assert_eq!(briefs(&mut jsonl(&line[..])), ["ä/: a\n\t\"\\🌹\0"]);
+        let said = complaint_of(br#"{"text":"\ud83c alone"}"#);
+        assert!(said.starts_with("broken record: "), "{said}");
+    }
+
+    #[test]
+    fn of_a_name_that_comes_twice_the_last_counts() {
+        let lines = "{\"text\":\"one\",\"text\":\"two\"}\n{\"text\":\"one\",\"text\":null}\n";
+        assert_eq!(briefs(&mut jsonl(lines)), ["shard#0: two", "missing field at 28"]);
+    }
+
+    #[test]
+    fn what_is_no_object_is_broken() {
+        for line in
+            ["[1]", "\"text\"", "1", "null", "true", "text", "{", "{\"text\":\"a\"", "{\"text\" \"a\"}"]
+        {
+            let all = read_all(&mut jsonl(line));
+            assert_eq!(all, [Seen::Rejected(ReasonKind::Broken, 0)], "{line}");
+        }
+        assert!(complaint_of(b"[1]").contains("expected a JSON object"));
+    }
+
+    #[test]
+    fn junk_behind_the_object_is_broken_and_costs_no_other_line() {
+        let lines =
+            "{\"text\":\"a\"} x\n{\"text\":\"b\"}{\"text\":\"c\"}\n{\"text\":\"d\"},\n{\"text\":\"e\"}\n";
+        let all = briefs(&mut jsonl(lines));
+        assert_eq!(all[..2], ["broken record at 0", "broken record at 15"]);
+        assert_eq!(all[2..], ["broken record at 40", "shard#3: e"]);
+        assert_eq!(complaint_of(b"{\"text\":\"a\"} x"), "broken record: trailing characters at column 14");
+    }
+
+    #[test]
+    fn bytes_that_are_no_utf8_are_told_with_their_place() {
+        let said = |line: &[u8]| complaint_of(line);
+        assert_eq!(said(b"{\"text\":\"a\xff\"}\n"), "invalid UTF-8: byte 10 of the line is not UTF-8");
+        assert_eq!(said(b"  {\"text\":\"a\xc3\"}\n"), "invalid UTF-8: byte 12 of the line is not UTF-8");
+        let all = briefs(&mut jsonl(&b"{\"text\":\"\xf0\x9f\"}\n{\"text\":\"b\"}\n"[..]));
+        assert_eq!(all, ["invalid UTF-8 at 0", "shard#1: b"]);
+    }
+
+    #[test]
+    fn blank_lines_are_no_records() {
+        let lines = "\n\n{\"text\":\"a\"}\n \t\r\n\n{\"text\":\"b\"}\n\n  ";
+        assert_eq!(briefs(&mut jsonl(lines)), ["shard#0: a", "shard#1: b"]);
+        assert_eq!(read_all(&mut jsonl("")), []);
+        assert_eq!(read_all(&mut jsonl(" \n\n ")), []);
+    }
+
+    #[test]
+    fn line_ends_of_two_bytes_are_line_ends() {
+        let all = read_all(&mut jsonl("{\"text\":\"a\"}\r\n\r\n{\"text\":\"b\"}\r\n"));
+        assert_eq!((all[0].brief(), all[1].brief()), ("shard#0: a".to_owned(), "shard#1: b".to_owned()));
+        assert_eq!(all[0].raw(), Some(&b"{\"text\":\"a\"}\r\n"[..]));
+        assert_eq!((all.len(), all[1].page().position), (2, 16));
+    }
+
+    #[test]
+    fn the_last_line_needs_no_end() {
+        let all = read_all(&mut jsonl("{\"text\":\"a\"}\n{\"text\":\"b\"}"));
+        assert_eq!((all.len(), all[1].brief()), (2, "shard#1: b".to_owned()));
+        assert_eq!(all[1].raw(), Some(&b"{\"text\":\"b\"}"[..]));
+    }
+
+    #[test]
+    fn raw_lines_together_are_the_file() {
+        let file = b"{\"text\":\"a\"}\n{ \"html\" : \"b\" } \r\n\t{\"text\":\"c\"}";
+        for step in [1, 5, 100] {
+            let all = read_with(file, &Setting { step, ..Setting::default() });
+            assert_eq!(all.iter().filter_map(Seen::raw).collect::<Vec<_>>().concat(), file);
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_at_the_front_is_passed_over() {
+        let line = "{\"id\":\"a\",\"text\":\"one\"}\n";
+        for step in [1, 2, 100] {
+            let all =
+                read_with(format!("\u{feff}{line}").as_bytes(), &Setting { step, ..Setting::default() });
+            assert_eq!((all.len(), all[0].brief()), (1, "a: one".to_owned()));
+            assert_eq!((all[0].page().position, all[0].raw()), (3, Some(line.as_bytes())));
+        }
+        let later = briefs(&mut jsonl(format!("{line}\u{feff}{line}")));
+        assert_eq!(later, ["a: one".to_owned(), format!("broken record at {}", line.len())]);
+        assert_eq!(read_all(&mut jsonl("\u{feff}")), []);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_costs_no_other() {
+        let long = format!("{{\"text\":\"{}\"}}", "x".repeat(100));
+        for end in ["\n", "\r\n"] {
+            let file = format!("{{\"text\":\"a\"}}\n{long}{end}{{\"text\":\"b\"}}\n{long}");
+            for step in [1, 7, 50, 10_000] {
+                let all = read_with(file.as_bytes(), &Setting { limit: 50, step });
+                let seen: Vec<_> = all.iter().map(Seen::brief).collect();
+                let last = format!("too long at {}", file.len() - long.len());
+                assert_eq!(seen, ["shard#0: a", "too long at 13", "shard#2: b", &last], "{end:?} {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_limit_counts_a_line_without_its_end() {
+        let line = "{\"text\":\"a\"}";
+        for step in [1, 1000] {
+            for file in [format!("{line}\n"), line.to_owned()] {
+                let read = |limit| read_with(file.as_bytes(), &Setting { limit, step });
+                assert!(matches!(read(line.len())[..], [Seen::Document(_)]), "{file:?} {step}");
+                assert_eq!(read(line.len() - 1), [Seen::Rejected(ReasonKind::TooLong, 0)]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_member_that_is_cut_costs_its_last_line() {
+        for compression in [Compression::Gzip, Compression::Zstd, Compression::Bzip2] {
+            let mut file = compress(compression, b"{\"text\":\"a\"}\n");
+            let mut cut = compress(compression, b"{\"text\":\"this line is cut somewhere in its middle\"}\n");
+            cut.truncate(cut.len() - 12);
+            file.extend(cut);
+            file.extend(compress(compression, b"{\"text\":\"b\"}\n"));
+            let all = briefs(&mut jsonl(file));
+            assert_eq!(all, ["shard#0: a", "truncated at 13", "shard#2: b"], "{compression:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_and_cut_is_one_rejection() {
+        let mut noise = 1u32;
+        let mut letter = || {
+            noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            char::from(b'a' + (noise >> 24) as u8 % 26)
+        };
+        let long: String = (0..5000).map(|_| letter()).collect();
+        for compression in [Compression::Gzip, Compression::Zstd] {
+            let mut file = compress(compression, format!("{{\"text\":\"{long}\"}}\n").as_bytes());
+            file.truncate(file.len() - 20);
+            file.extend(compress(compression, b"{\"text\":\"b\"}\n"));
+            let all = briefs(&mut Jsonl::new(stream(file), ledger(limited(100))));
+            assert_eq!(all.len(), 2, "{compression:?}: {all:?}");
+            assert_eq!(all[1], "shard#1: b");
+        }
+    }
+
+    #[test]
+    fn nesting_has_no_depth_that_fails() {
+        let deep = format!("{{\"other\":{}{},\"text\":\"a\"}}", "[".repeat(100_000), "]".repeat(100_000));
+        assert_eq!(read_all(&mut jsonl(deep)).len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_the_reader_fail(bytes in prop::collection::vec(any::<u8>(), 0..200), step in 1usize..40) {
+            read_with(&bytes, &Setting { limit: 50, step });
+        }
+
+        #[test]
+        fn damaged_files_read_alike_in_any_chunks(
+            bytes in damaged(b"{\"id\":\"a\",\"text\":\"one\"}\n\n{\"html\":\"<p>\"}\r\n".repeat(4)),
+            limit in 0usize..60,
+            step in 1usize..40,
+        ) {
+            let whole = read_with(&bytes, &Setting { limit, ..Setting::default() });
+            prop_assert_eq!(whole, read_with(&bytes, &Setting { limit, step }));
+        }
+
+        #[test]
+        fn written_lines_are_read_back(texts in prop::collection::vec(any::<String>(), 1..8), step in 1usize..40) {
+            let line = |text| format!("{}\n", serde_json::json!({ "text": text }));
+            let file: String = texts.iter().map(line).collect();
+            let all = read_all(&mut Jsonl::new(stream_by(file, step), ledger(ReadOptions::default())));
+            let read: Vec<_> = all.iter().map(|item| item.page().content.clone()).collect();
+            prop_assert_eq!(read, texts.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>());
+        }
     }
 }

@@ -249,7 +249,7 @@ mod tests {
 
     use super::*;
     use crate::ReadOptions;
-    use crate::formats::probe::{
+    use crate::formats::testing::{
         Seen, briefs, count, damaged, gzip, ledger, limited, read_all, stream, stream_by,
     };
 
@@ -403,7 +403,7 @@ mod tests {
                 let position = match item {
                     Seen::Document(page) => page.position,
                     Seen::Rejected(_, position) => position,
-                    Seen::Skipped(_) => last,
+                    Seen::Skipped(..) => last,
                 };
                 prop_assert!(last <= position && position <= length);
                 last = position;

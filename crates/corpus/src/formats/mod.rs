@@ -12,8 +12,6 @@ pub(crate) mod mediawiki;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 pub(crate) mod plain;
-#[cfg(test)]
-pub(crate) mod probe;
 mod resync;
 pub(crate) mod table;
 #[cfg(test)]

@@ -492,7 +492,7 @@ mod tests {
 
     use super::*;
     use crate::ReadOptions;
-    use crate::formats::probe::{Seen, briefs, count, damaged, limited, read_all};
+    use crate::formats::testing::{Seen, briefs, count, damaged, limited, read_all};
 
     fn strings(values: &[&str]) -> ArrayRef {
         Arc::new(StringArray::from(values.to_vec()))

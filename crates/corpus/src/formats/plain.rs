@@ -25,7 +25,7 @@ impl Records for Plain {
         if std::mem::replace(&mut self.done, true) {
             return Ok(None);
         }
-        let longer = self.stream.ensure(self.ledger.limit() + 1);
+        let longer = self.stream.ensure(self.ledger.limit().saturating_add(1));
         if longer.map_err(CorpusError::reading(&self.ledger.shard))? {
             return Ok(Some(self.ledger.too_long(0)));
         }
@@ -42,5 +42,85 @@ impl Records for Plain {
             place,
             raw: None,
         })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lookalike_model::ReasonKind;
+
+    use super::*;
+    use crate::Compression;
+    use crate::formats::testing::{Page, Seen, Setting, compress, read_all};
+
+    fn read_with(bytes: &[u8], setting: &Setting) -> Vec<Seen> {
+        let (stream, ledger) = setting.open(bytes);
+        read_all(&mut Plain::new(stream, ledger, Media::Text))
+    }
+
+    fn read(bytes: &[u8]) -> Vec<Seen> {
+        read_with(bytes, &Setting::default())
+    }
+
+    fn whole(content: &[u8]) -> Seen {
+        Seen::Document(Page {
+            id: "shard".to_owned(),
+            url: None,
+            media: Media::Text,
+            content: content.to_vec(),
+            charset: None,
+            position: 0,
+            raw: None,
+        })
+    }
+
+    #[test]
+    fn a_file_is_one_document_named_by_its_path() {
+        let file = b"\xef\xbb\xbfone\r\n\ntwo\xff";
+        for step in [1, 3, 100] {
+            assert_eq!(read_with(file, &Setting { step, ..Setting::default() }), [whole(file)]);
+        }
+    }
+
+    #[test]
+    fn an_empty_file_is_an_empty_document() {
+        assert_eq!(read(b""), [whole(b"")]);
+        assert_eq!(read(&compress(Compression::Gzip, b"")), [whole(b"")]);
+    }
+
+    #[test]
+    fn a_file_that_is_too_long_is_one_rejection() {
+        for step in [1, 1000] {
+            assert_eq!(read_with(b"rose", &Setting { limit: 4, step }), [whole(b"rose")]);
+            let long = read_with(b"roses", &Setting { limit: 4, step });
+            assert_eq!(long, [Seen::Rejected(ReasonKind::TooLong, 0)]);
+        }
+        let packed = compress(Compression::Zstd, &[b'x'; 100_000]);
+        let long = read_with(&packed, &Setting { limit: 1000, step: 1 });
+        assert_eq!(long, [Seen::Rejected(ReasonKind::TooLong, 0)]);
+    }
+
+    #[test]
+    fn a_limit_without_an_end_is_no_limit() {
+        assert_eq!(read_with(b"rose", &Setting { limit: usize::MAX, step: 1 }), [whole(b"rose")]);
+    }
+
+    #[test]
+    fn members_together_are_one_document() {
+        for compression in [Compression::Gzip, Compression::Zstd, Compression::Bzip2] {
+            let file = [compress(compression, b"one "), compress(compression, b"rose")].concat();
+            assert_eq!(read(&file), [whole(b"one rose")], "{compression:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_cut_is_one_rejection() {
+        for compression in [Compression::Gzip, Compression::Zstd, Compression::Bzip2] {
+            let mut file = compress(compression, b"a text of which the end is lost");
+            file.truncate(file.len() - 10);
+            assert_eq!(read(&file), [Seen::Rejected(ReasonKind::Truncated, 0)], "{compression:?}");
+            file.extend(compress(compression, b"and more behind it"));
+            assert_eq!(read(&file), [Seen::Rejected(ReasonKind::Truncated, 0)], "{compression:?}");
+        }
     }
 }

@@ -28,13 +28,19 @@ pub(crate) fn skip_until(
 
 /// Drops white space, a byte order mark included, from the front; stops at the shard's end or at damage.
 pub(crate) fn skip_blank(stream: &mut Stream) -> io::Result<()> {
+    skip_byte_order_mark(stream)?;
+    skip_until(stream, 0, |window| window.iter().position(|byte| !byte.is_ascii_whitespace())).map(drop)
+}
+
+/// Drops a byte order mark, which is one only at the very front of a shard.
+pub(crate) fn skip_byte_order_mark(stream: &mut Stream) -> io::Result<()> {
     if stream.offset() == 0
         && stream.ensure(BYTE_ORDER_MARK.len())?
         && stream.window().starts_with(BYTE_ORDER_MARK)
     {
         stream.advance(BYTE_ORDER_MARK.len());
     }
-    skip_until(stream, 0, |window| window.iter().position(|byte| !byte.is_ascii_whitespace())).map(drop)
+    Ok(())
 }
 
 /// U+FEFF in UTF-8, which some editors put at the front of a file.

@@ -1,22 +1,24 @@
-//! What the tests of the readers share.
+//! What the tests of all formats share: a shard made of bytes, its items as plain values, and damage.
 
 use std::io::{Cursor, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lookalike_model::{Media, ReasonKind, Unit};
+use lookalike_model::{Content, Document, Media, ReasonKind, Unit};
+use proptest::prelude::*;
 
 use crate::input::{Replay, Stream};
 use crate::reader::Records;
 use crate::record::Ledger;
 use crate::{Compression, Item, ReadOptions};
 
-/// An item that can be kept.
+/// An item that borrows nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Seen {
     Document(Page),
-    Rejected(u64, ReasonKind),
-    Skipped(&'static str, Vec<u8>),
+    Rejected(ReasonKind, u64),
+    /// What it is, and the record as it stood.
+    Skipped(&'static str, Option<Vec<u8>>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,16 +26,103 @@ pub(crate) struct Page {
     pub(crate) id: String,
     pub(crate) url: Option<String>,
     pub(crate) media: Media,
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) content: Vec<u8>,
     pub(crate) charset: Option<String>,
     pub(crate) position: u64,
-    pub(crate) raw: Vec<u8>,
+    pub(crate) raw: Option<Vec<u8>>,
 }
 
-/// What to read, and how.
+impl From<Item<'_>> for Seen {
+    fn from(item: Item<'_>) -> Self {
+        match item {
+            Item::Document(document) => Seen::Document(document.into()),
+            Item::Rejected(rejection) => Seen::Rejected(rejection.reason.kind(), rejection.place.position),
+            Item::Skipped(skip) => Seen::Skipped(skip.kind, skip.raw.map(<[u8]>::to_vec)),
+        }
+    }
+}
+
+impl From<Document<'_>> for Page {
+    fn from(document: Document<'_>) -> Self {
+        let charset = match document.content {
+            Content::Encoded { charset, .. } => charset,
+            Content::Unicode(_) => None,
+        };
+        Page {
+            id: document.id.to_owned(),
+            url: document.url.map(str::to_owned),
+            media: document.media,
+            content: document.content.bytes().to_vec(),
+            charset: charset.map(str::to_owned),
+            position: document.place.position,
+            raw: document.raw.map(<[u8]>::to_vec),
+        }
+    }
+}
+
+impl Seen {
+    pub(crate) fn page(&self) -> &Page {
+        match self {
+            Seen::Document(page) => page,
+            other => panic!("a document was expected, not {other:?}"),
+        }
+    }
+
+    /// The record as it stood, of what can be copied.
+    pub(crate) fn raw(&self) -> Option<&[u8]> {
+        match self {
+            Seen::Document(page) => page.raw.as_deref(),
+            Seen::Skipped(_, raw) => raw.as_deref(),
+            Seen::Rejected(..) => None,
+        }
+    }
+
+    /// Id and content of a document, or what is there instead.
+    pub(crate) fn brief(&self) -> String {
+        match self {
+            Seen::Document(page) => format!("{}: {}", page.id, String::from_utf8_lossy(&page.content)),
+            Seen::Rejected(kind, position) => format!("{kind} at {position}"),
+            Seen::Skipped(kind, _) => format!("skipped {kind}"),
+        }
+    }
+}
+
+/// Hands out a few bytes at a time, so that every tag is once cut by the window's end.
+struct Drip {
+    bytes: Cursor<Vec<u8>>,
+    step: usize,
+}
+
+impl Read for Drip {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let length = out.len().min(self.step);
+        self.bytes.read(&mut out[..length])
+    }
+}
+
+pub(crate) fn stream(bytes: impl Into<Vec<u8>>) -> Stream {
+    stream_by(bytes, usize::MAX)
+}
+
+/// A stream that reads `step` bytes at a time.
+pub(crate) fn stream_by(bytes: impl Into<Vec<u8>>, step: usize) -> Stream {
+    let bytes = Cursor::new(bytes.into());
+    Stream::open(Replay::new(Box::new(Drip { bytes, step }))).expect("memory can be read")
+}
+
+/// A ledger for a shard called `shard`.
+pub(crate) fn ledger(options: ReadOptions) -> Ledger {
+    Ledger::new("shard".to_owned(), Arc::new(options), Unit::Byte)
+}
+
+/// Options under which records of more than `limit` bytes are too long.
+pub(crate) fn limited(limit: usize) -> ReadOptions {
+    ReadOptions { max_document_bytes: limit, ..ReadOptions::default() }
+}
+
+/// The longest record allowed, and how many bytes come with one read.
 pub(crate) struct Setting {
     pub(crate) limit: usize,
-    /// Bytes that come with one read.
     pub(crate) step: usize,
 }
 
@@ -44,53 +133,31 @@ impl Default for Setting {
 }
 
 impl Setting {
-    /// A stream over `bytes` and a ledger for a shard called `s`.
     pub(crate) fn open(&self, bytes: &[u8]) -> (Stream, Ledger) {
-        let options = ReadOptions { max_document_bytes: self.limit, ..ReadOptions::default() };
-        let source = Dribble { bytes: Cursor::new(bytes.to_vec()), step: self.step };
-        let stream = Stream::open(Replay::new(Box::new(source))).expect("memory can be read");
-        (stream, Ledger::new("s".into(), Arc::new(options), Unit::Byte))
-    }
-}
-
-/// Gives a few bytes at a time.
-struct Dribble {
-    bytes: Cursor<Vec<u8>>,
-    step: usize,
-}
-
-impl Read for Dribble {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        let length = out.len().min(self.step);
-        self.bytes.read(&mut out[..length])
+        (stream_by(bytes, self.step), ledger(limited(self.limit)))
     }
 }
 
 /// All that a reader gives.
-pub(crate) fn all(mut records: impl Records) -> Vec<Seen> {
-    let mut seen = Vec::new();
+pub(crate) fn read_all(records: &mut dyn Records) -> Vec<Seen> {
+    let mut all = Vec::new();
     while let Some(item) = records.next().expect("memory can be read") {
-        seen.push(match item {
-            Item::Document(document) => {
-                let charset = match document.content {
-                    lookalike_model::Content::Encoded { charset, .. } => charset.map(str::to_owned),
-                    lookalike_model::Content::Unicode(_) => None,
-                };
-                Seen::Document(Page {
-                    id: document.id.to_owned(),
-                    url: document.url.map(str::to_owned),
-                    media: document.media,
-                    bytes: document.content.bytes().to_vec(),
-                    charset,
-                    position: document.place.position,
-                    raw: document.raw.unwrap_or_default().to_vec(),
-                })
-            }
-            Item::Rejected(rejection) => Seen::Rejected(rejection.place.position, rejection.reason.kind()),
-            Item::Skipped(skip) => Seen::Skipped(skip.kind, skip.raw.unwrap_or_default().to_vec()),
-        });
+        all.push(item.into());
     }
-    seen
+    all
+}
+
+pub(crate) fn briefs(records: &mut dyn Records) -> Vec<String> {
+    read_all(records).iter().map(Seen::brief).collect()
+}
+
+/// Counts items without keeping them.
+pub(crate) fn count(records: &mut dyn Records) -> usize {
+    let mut items = 0;
+    while records.next().expect("memory can be read").is_some() {
+        items += 1;
+    }
+    items
 }
 
 pub(crate) fn pages(seen: &[Seen]) -> Vec<&Page> {
@@ -103,7 +170,7 @@ pub(crate) fn ids(seen: &[Seen]) -> Vec<&str> {
 
 pub(crate) fn rejections(seen: &[Seen]) -> Vec<(u64, ReasonKind)> {
     let rejected =
-        |seen: &Seen| if let Seen::Rejected(position, kind) = seen { Some((*position, *kind)) } else { None };
+        |seen: &Seen| if let Seen::Rejected(kind, position) = seen { Some((*position, *kind)) } else { None };
     seen.iter().filter_map(rejected).collect()
 }
 
@@ -123,6 +190,31 @@ pub(crate) fn compress(compression: Compression, bytes: &[u8]) -> Vec<u8> {
             encoder.finish().expect("memory can be written")
         }
     }
+}
+
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    compress(Compression::Gzip, bytes)
+}
+
+/// A valid file with some bytes changed, a piece cut out and a piece put in twice.
+pub(crate) fn damaged(valid: Vec<u8>) -> impl Strategy<Value = Vec<u8>> {
+    let length = valid.len();
+    let flips = prop::collection::vec((0..length, any::<u8>()), 0..4);
+    let piece = || (0..length, 0..length);
+    (flips, prop::option::of(piece()), prop::option::of(piece())).prop_map(move |(flips, cut, twice)| {
+        let mut bytes = valid.clone();
+        for (at, byte) in flips {
+            bytes[at] = byte;
+        }
+        if let Some((a, b)) = twice {
+            let piece = bytes[a.min(b)..a.max(b)].to_vec();
+            bytes.splice(b..b, piece);
+        }
+        if let Some((a, b)) = cut {
+            bytes.drain(a.min(b)..a.max(b));
+        }
+        bytes
+    })
 }
 
 /// A file of the data that lie beside the checkout, if they do.

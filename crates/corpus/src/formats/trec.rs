@@ -355,7 +355,7 @@ mod tests {
 
     use super::*;
     use crate::ReadOptions;
-    use crate::formats::probe::{
+    use crate::formats::testing::{
         Seen, briefs, count, damaged, gzip, ledger, limited, read_all, stream, stream_by,
     };
 

@@ -434,7 +434,7 @@ mod tests {
     use super::*;
     use crate::ReadOptions;
     use crate::formats::parquet::ParquetShard;
-    use crate::formats::probe::{Seen, damaged, read_all};
+    use crate::formats::testing::{Seen, damaged, read_all};
     use crate::record::Ledger;
 
     type Entry = (String, Option<String>, String);

@@ -108,7 +108,7 @@ fn uuid(id: &str, text: &str) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::testing::{Seen, Setting, all, pages};
+    use crate::formats::testing::{Seen, Setting, pages, read_all};
     use crate::formats::warc::Warc;
 
     const DATE: &str = "2026-01-31T00:00:00Z";
@@ -124,7 +124,7 @@ mod tests {
 
     fn read(bytes: &[u8]) -> Vec<Seen> {
         let (stream, ledger) = Setting::default().open(bytes);
-        all(Warc::new(stream, ledger))
+        read_all(&mut Warc::new(stream, ledger))
     }
 
     fn three(writer: &mut WarcWriter) {
@@ -141,7 +141,7 @@ mod tests {
             let seen = read(&file);
             let read: Vec<_> = pages(&seen)
                 .iter()
-                .map(|page| (&page.id[..], page.url.as_deref(), &page.bytes[..]))
+                .map(|page| (&page.id[..], page.url.as_deref(), &page.content[..]))
                 .collect();
             let expected: [(&str, Option<&str>, &[u8]); 3] = [
                 ("a", Some("http://e/a"), b"one rose"),
@@ -179,12 +179,12 @@ mod tests {
     #[test]
     fn records_are_copied_byte_for_byte() {
         let plain = written(Compression::None, three);
-        let raw: Vec<Vec<u8>> = pages(&read(&plain)).iter().map(|page| page.raw.clone()).collect();
+        let raw: Vec<Vec<u8>> = pages(&read(&plain)).iter().map(|page| page.raw.clone().unwrap()).collect();
         let copy = |writer: &mut WarcWriter| raw.iter().for_each(|raw| writer.copy(raw).unwrap());
         assert_eq!(written(Compression::None, copy), plain);
         for compression in [Compression::Gzip, Compression::Zstd, Compression::Bzip2] {
             let copied = read(&written(compression, copy));
-            assert_eq!(pages(&copied).iter().map(|page| page.raw.clone()).collect::<Vec<_>>(), raw);
+            assert_eq!(pages(&copied).iter().map(|page| page.raw.clone().unwrap()).collect::<Vec<_>>(), raw);
         }
     }
 

@@ -5,7 +5,7 @@ use proptest::test_runner::RngSeed;
 
 use super::*;
 use crate::Compression;
-use crate::formats::testing::{Page, Seen, Setting, all, compress, ids, pages, rejections, shared};
+use crate::formats::testing::{Page, Seen, Setting, compress, ids, pages, read_all, rejections, shared};
 
 fn read(bytes: &[u8]) -> Vec<Seen> {
     read_with(bytes, &Setting::default())
@@ -13,7 +13,7 @@ fn read(bytes: &[u8]) -> Vec<Seen> {
 
 fn read_with(bytes: &[u8], setting: &Setting) -> Vec<Seen> {
     let (stream, ledger) = setting.open(bytes);
-    all(Warc::new(stream, ledger))
+    read_all(&mut Warc::new(stream, ledger))
 }
 
 /// A record with any header lines; `length` is what it says of its block.
@@ -67,7 +67,7 @@ fn clueweb09(id: &str, body: &[u8], error: i64) -> Vec<u8> {
 }
 
 fn documents(seen: &[Seen]) -> Vec<(&str, &[u8])> {
-    pages(seen).iter().map(|page| (page.id.as_str(), page.bytes.as_slice())).collect()
+    pages(seen).iter().map(|page| (page.id.as_str(), page.content.as_slice())).collect()
 }
 
 #[test]
@@ -78,10 +78,10 @@ fn a_page_comes_with_all_that_is_known_of_it() {
         id: "a".into(),
         url: Some("http://e/a".into()),
         media: Media::Html,
-        bytes: b"<p>rose</p>".to_vec(),
+        content: b"<p>rose</p>".to_vec(),
         charset: Some("utf-8".into()),
         position: 4,
-        raw: [record, b"\r\n".to_vec()].concat(),
+        raw: Some([record, b"\r\n".to_vec()].concat()),
     };
     assert_eq!(read(&file), [Seen::Document(page)]);
 }
@@ -117,14 +117,8 @@ fn raw_records_together_are_the_file() {
         b"\n\n".to_vec(),
     ]
     .concat();
-    let raw: Vec<u8> = read(&file)
-        .into_iter()
-        .flat_map(|seen| match seen {
-            Seen::Document(page) => page.raw,
-            Seen::Skipped(_, raw) => raw,
-            Seen::Rejected(..) => panic!("nothing is wrong here"),
-        })
-        .collect();
+    let raw: Vec<u8> =
+        read(&file).iter().flat_map(|seen| seen.raw().expect("nothing is wrong here").to_vec()).collect();
     assert_eq!(raw, file);
 }
 
@@ -147,7 +141,7 @@ fn every_fifth_length_too_long_costs_no_page() {
     // The last one but four is wrong; all are inside the file.
     let seen = read(&file);
     assert_eq!(ids(&seen), names);
-    assert!(pages(&seen).iter().enumerate().all(|(n, page)| page.bytes.len().abs_diff(n * 7 % 900) <= 2));
+    assert!(pages(&seen).iter().enumerate().all(|(n, page)| page.content.len().abs_diff(n * 7 % 900) <= 2));
 }
 
 #[test]
@@ -155,7 +149,7 @@ fn header_names_have_no_case_and_lines_may_be_folded() {
     let file = b"WARC/1.1\r\nwarc-TYPE: Resource\r\nWARC-Target-URI: <http://e/a\r\n  b>\r\ncontent-length:3\r\nCONTENT-TYPE:\r\n text/plain\r\nWARC-Record-ID:<urn:x>\r\n\r\nabc\r\n\r\n";
     let seen = read(file);
     let page = pages(&seen)[0];
-    assert_eq!((page.id.as_str(), page.media, &page.bytes[..]), ("urn:x", Media::Text, &b"abc"[..]));
+    assert_eq!((page.id.as_str(), page.media, &page.content[..]), ("urn:x", Media::Text, &b"abc"[..]));
     assert_eq!(page.url.as_deref(), Some("http://e/a b"));
 }
 
@@ -170,7 +164,7 @@ fn addresses_that_are_no_utf8_are_mended() {
 #[test]
 fn a_record_without_id_is_called_after_its_shard() {
     let file = [response("a", b"x"), record("WARC-Type: conversion", b"text")].concat();
-    assert_eq!(ids(&read(&file)), ["a", "s#1"]);
+    assert_eq!(ids(&read(&file)), ["a", "shard#1"]);
 }
 
 #[test]
@@ -180,7 +174,7 @@ fn extracted_text_is_utf8() {
     let seen = read(&file);
     let page = pages(&seen)[0];
     assert_eq!((page.media, page.charset.as_deref()), (Media::Text, Some("utf-8")));
-    assert_eq!(page.bytes, "wörter".as_bytes());
+    assert_eq!(page.content, "wörter".as_bytes());
 }
 
 #[test]
@@ -218,8 +212,8 @@ fn a_length_that_is_too_long_ends_before_the_neighbour() {
         let file = [response("a", b"one"), wrong("b", b"two", error), response("c", b"three")].concat();
         let seen = read(&file);
         assert_eq!(ids(&seen), ["a", "b", "c"], "{error}");
-        assert!(pages(&seen)[1].bytes.starts_with(b"two"));
-        assert_eq!(pages(&seen)[2].bytes, b"three");
+        assert!(pages(&seen)[1].content.starts_with(b"two"));
+        assert_eq!(pages(&seen)[2].content, b"three");
         assert_eq!(rejections(&seen), [], "{error}");
     }
 }
@@ -267,7 +261,7 @@ fn a_record_without_length_is_broken_unless_it_is_a_warcinfo() {
     info[at] = b'X';
     let bad = record_saying(-7, &response_headers("b"), b"HTTP/1.1 200 OK\r\n\r\nx");
     let seen = read(&[&info[..], &response("a", b"one"), &bad, &response("c", b"two")].concat());
-    assert_eq!(seen[0], Seen::Skipped("warcinfo", info));
+    assert_eq!(seen[0], Seen::Skipped("warcinfo", Some(info)));
     assert_eq!(ids(&seen), ["a", "c"]);
     assert_eq!(rejections(&seen).iter().map(|(_, kind)| *kind).collect::<Vec<_>>(), [Broken]);
 }
@@ -460,15 +454,8 @@ fn a_real_crawl_is_read_whole() {
     assert_eq!(seen.len(), 1133);
     assert!(matches!(seen[0], Seen::Skipped("warcinfo", _)));
     assert_eq!(pages(&seen).len(), 1132);
-    assert!(pages(&seen).iter().all(|page| page.media == Media::Html && !page.bytes.is_empty()));
-    let raw: usize = seen
-        .iter()
-        .map(|seen| match seen {
-            Seen::Document(page) => page.raw.len(),
-            Seen::Skipped(_, raw) => raw.len(),
-            Seen::Rejected(..) => 0,
-        })
-        .sum();
+    assert!(pages(&seen).iter().all(|page| page.media == Media::Html && !page.content.is_empty()));
+    let raw: usize = seen.iter().filter_map(Seen::raw).map(<[u8]>::len).sum();
     let mut plain = Vec::new();
     std::io::Read::read_to_end(&mut flate2::read::MultiGzDecoder::new(&file[..]), &mut plain).unwrap();
     assert_eq!(raw, plain.len());
@@ -511,7 +498,7 @@ fn a_real_crawl_reads_the_same_in_the_second_opinion() {
     let ours = pages(&seen);
     let theirs = second_opinion(&file);
     assert_eq!(ours.len(), theirs.len());
-    assert!(ours.iter().zip(&theirs).all(|(ours, (_, body))| ours.bytes == *body));
+    assert!(ours.iter().zip(&theirs).all(|(ours, (_, body))| ours.content == *body));
 }
 
 fn fixed(cases: u32) -> ProptestConfig {
@@ -635,7 +622,7 @@ proptest! {
             let found = pages(&seen).into_iter().find(|page| page.id == id);
             prop_assert!(found.is_some() || !rejections(&seen).is_empty());
             if *error == 0 {
-                prop_assert_eq!(&found.expect("an intact record is read").bytes, body);
+                prop_assert_eq!(&found.expect("an intact record is read").content, body);
             }
         }
     }
@@ -732,7 +719,7 @@ proptest! {
             })
             .collect();
         let seen = read(&file);
-        let ours: Vec<_> = pages(&seen).iter().map(|page| (page.id.clone(), page.bytes.clone())).collect();
+        let ours: Vec<_> = pages(&seen).iter().map(|page| (page.id.clone(), page.content.clone())).collect();
         prop_assert_eq!(ours, second_opinion(&file));
     }
 }

@@ -1,0 +1,4 @@
+//! Messages: headers, parts, transfer encodings, words.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| lookalike_fuzz::page(lookalike_model::Media::Email, bytes));

@@ -1,0 +1,4 @@
+//! Pages: charset, tags, entities, main content, words.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| lookalike_fuzz::page(lookalike_model::Media::Html, bytes));

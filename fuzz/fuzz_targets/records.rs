@@ -1,0 +1,26 @@
+//! Every format but Parquet: the first byte picks one, the rest is the shard.
+#![no_main]
+
+use lookalike_corpus::Format;
+
+/// `None` leaves the format to what the shard shows. The letter that picks a format stands behind it.
+const FORMATS: [Option<Format>; 12] = [
+    None,                    // x
+    Some(Format::Jsonl),     // m
+    Some(Format::Warc),      // n
+    Some(Format::Arc),       // o
+    Some(Format::Trec),      // p
+    Some(Format::MediaWiki), // q
+    Some(Format::Mbox),      // r
+    Some(Format::Email),     // s
+    Some(Format::Csv),       // t
+    Some(Format::Tsv),       // u
+    Some(Format::Html),      // v
+    Some(Format::Text),      // w
+];
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    if let [pick, shard @ ..] = bytes {
+        lookalike_fuzz::walk(shard, FORMATS[usize::from(*pick) % FORMATS.len()]);
+    }
+});
