@@ -1,18 +1,25 @@
 //! What can be typed. Each option says once what it means; help texts come from here.
 
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lookalike::corpus::{Corpus, CorpusError, Fields, Format, Namespaces, ReadOptions};
+use lookalike::corpus::{Corpus, Fields, Format, Namespaces, ReadOptions};
 use lookalike::text::Profile;
 use lookalike::text::extract::ContentMode;
 
+use crate::exit::Failure;
 use crate::progress::Style;
 
-/// Finds near-duplicate documents inside and between web-scale text corpora.
+/// Finds near-duplicate documents inside and between web-scale text corpora
+///
+/// Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 failed, 2 wrong usage,
+/// 3 done with rejected records under --strict, 130 interrupted.
 #[derive(Debug, Parser)]
-#[command(name = "lookalike", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "lookalike", version, arg_required_else_help = true)]
+#[command(disable_help_subcommand = true, subcommand_value_name = "COMMAND")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -23,18 +30,27 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Look at, convert and make corpora
-    #[command(subcommand)]
+    #[command(subcommand, arg_required_else_help = true, disable_help_subcommand = true)]
     Corpus(CorpusCommand),
 }
 
 /// The commands on corpora.
 #[derive(Debug, Subcommand)]
 pub enum CorpusCommand {
-    /// Count documents, bytes, words, scripts, lengths, rejections and exact duplicates
+    /// Count documents, words, scripts, lengths, rejections and exact duplicates
+    #[command(
+        override_usage = "lookalike corpus stats [OPTIONS] <INPUT>...\n       lookalike corpus stats [OPTIONS] --sample"
+    )]
     Stats(StatsArgs),
     /// Show the first documents, and what they become
+    #[command(
+        override_usage = "lookalike corpus head [OPTIONS] <INPUT>...\n       lookalike corpus head [OPTIONS] --sample"
+    )]
     Head(HeadArgs),
     /// Write any input as JSON lines, Parquet or WARC
+    #[command(
+        override_usage = "lookalike corpus convert [OPTIONS] --output <FILE> <INPUT>...\n       lookalike corpus convert [OPTIONS] --output <FILE> --sample"
+    )]
     Convert(ConvertArgs),
     /// Make a synthetic web corpus with a known truth
     Generate(GenerateArgs),
@@ -49,56 +65,67 @@ pub struct InputArgs {
     /// text, MediaWiki XML, mbox, Maildir, CSV and TSV, plain files (one document each); compressed with gzip,
     /// zstd or bzip2 or not at all. Inside folders, names that begin with a dot are passed over.
     #[arg(value_name = "INPUT", required_unless_present = "sample")]
-    pub inputs: Vec<String>,
+    pub inputs: Vec<OsString>,
 
     /// Read the built-in generated corpus instead of INPUT
     #[arg(long, conflicts_with = "inputs")]
     pub sample: bool,
 
     /// Format of every input, instead of what its content shows
+    ///
+    /// One of jsonl, parquet, warc (also WET), arc, trec, mediawiki, mbox, email, csv, tsv, html, text.
     #[arg(long, value_name = "FORMAT", help_heading = "Reading", value_parser = format_parser)]
     pub input_format: Option<Format>,
 
-    /// Field or column with the document's id
+    /// Field or column with a document's id
     #[arg(long, value_name = "NAME", default_value = "id", help_heading = "Reading")]
     pub id_field: String,
 
-    /// Field or column with the document's text
+    /// Field or column with its text
     #[arg(long, value_name = "NAME", default_value = "text", help_heading = "Reading")]
     pub text_field: String,
 
-    /// Field or column with the document's HTML, used where there is no text
+    /// Field or column with its HTML, used without text
     #[arg(long, value_name = "NAME", default_value = "html", help_heading = "Reading")]
     pub html_field: String,
 
-    /// Field or column with the document's address
+    /// Field or column with its address
     #[arg(long, value_name = "NAME", default_value = "url", help_heading = "Reading")]
     pub url_field: String,
 
-    /// Longer records are rejected (K, M, G allowed; at most 128M)
+    /// Longer records are rejected; K, M for powers of 1024
+    ///
+    /// At most 128M. A reader's memory grows with the longest record it accepts.
     #[arg(long, value_name = "SIZE", default_value = "32M", help_heading = "Reading", value_parser = document_size)]
     pub max_document_bytes: usize,
 
-    /// MediaWiki: every revision is a document, not only the last of each page
+    /// MediaWiki: every revision is a document, not only the last
     #[arg(long, help_heading = "Reading")]
     pub revisions: bool,
 
-    /// MediaWiki: namespaces whose pages are documents, such as 0,4, or all
+    /// MediaWiki: namespaces to read, such as 0,4, or all
     #[arg(long, value_name = "LIST", default_value = "0", help_heading = "Reading", value_parser = namespaces)]
     pub namespaces: Namespaces,
 
-    /// What is taken from a document; by default the page, and under the profile kolcz messages as e-mail
-    #[arg(long, value_name = "CONTENT", help_heading = "Text")]
+    /// What is taken of a document: page, main or email
+    ///
+    /// By default the page; under the profile kolcz, messages are read as e-mail.
+    #[arg(long, value_name = "CONTENT", help_heading = "Text", hide_possible_values = true)]
     pub content: Option<ContentArg>,
 
-    /// Recipe from text to words: web, thesis, kolcz or yandex, with changes such as web:words=dictionary
+    /// Recipe from text to words: web, thesis, kolcz or yandex
+    ///
+    /// Parameters can be changed behind a colon, as in web:words=dictionary,min-letters=2.
     #[arg(long, value_name = "PROFILE", default_value = "web", help_heading = "Text", value_parser = profile)]
     pub profile: Profile,
 }
 
 impl InputArgs {
     /// Opens the corpus that was asked for.
-    pub fn corpus(&self) -> Result<Corpus, CorpusError> {
+    pub fn corpus(&self) -> Result<Corpus, Failure> {
+        if self.inputs.iter().filter(|input| *input == "-").count() > 1 {
+            return Err(Failure::Usage("standard input can be read only once; give - once".to_owned()));
+        }
         let options = ReadOptions {
             fields: Fields {
                 id: self.id_field.clone(),
@@ -112,9 +139,9 @@ impl InputArgs {
             format: self.input_format,
         };
         if self.sample {
-            return Ok(Corpus::in_memory("sample.jsonl", sample(), ReadOptions::default()));
+            return Ok(Corpus::in_memory("sample.jsonl", sample(), options));
         }
-        Corpus::open(&self.inputs, options)
+        Ok(Corpus::open(&self.inputs, options)?)
     }
 
     /// What is made of a document.
@@ -144,18 +171,26 @@ pub enum ContentArg {
 #[derive(Debug, Clone, Args)]
 pub struct WorkArgs {
     /// Threads to work on; all cores by default
-    #[arg(long, value_name = "N", help_heading = "Work")]
-    pub threads: Option<std::num::NonZeroUsize>,
+    #[arg(long, value_name = "N", help_heading = "Work", value_parser = positive)]
+    pub threads: Option<NonZeroUsize>,
 
-    /// How to show progress: bars on a terminal, plain lines, lines of JSON, or nothing
-    #[arg(long, value_name = "STYLE", default_value = "auto", help_heading = "Work")]
+    /// How to show progress: auto, plain, json or none
+    #[arg(
+        long,
+        value_name = "STYLE",
+        default_value = "auto",
+        help_heading = "Work",
+        hide_possible_values = true
+    )]
     pub progress: Style,
 
     /// End with exit code 3 when a record was rejected
     #[arg(long, help_heading = "Work")]
     pub strict: bool,
 
-    /// Write every rejection to FILE, as JSON lines with source, position and reason
+    /// File for every rejection, as JSON lines
+    ///
+    /// Each line has source, position, unit (byte of the uncompressed shard, or row) and reason.
     #[arg(long, value_name = "FILE", help_heading = "Work")]
     pub rejected: Option<PathBuf>,
 }
@@ -192,16 +227,16 @@ pub struct HeadArgs {
     pub input: InputArgs,
 
     /// How many documents
-    #[arg(short, long, value_name = "N", default_value_t = 10)]
+    #[arg(short, long, value_name = "N", default_value = "10", value_parser = whole)]
     pub number: u64,
 
-    /// What to show of each
-    #[arg(long, value_name = "WHAT", default_value = "text")]
+    /// What to show of each: text, words, sentences or shingles
+    #[arg(long, value_name = "WHAT", default_value = "text", hide_possible_values = true)]
     pub show: Show,
 
     /// Words per shingle
-    #[arg(long, value_name = "N", default_value = "5")]
-    pub shingle: std::num::NonZeroUsize,
+    #[arg(long, value_name = "N", default_value = "5", value_parser = positive)]
+    pub shingle: NonZeroUsize,
 
     /// End with exit code 3 when a record was rejected
     #[arg(long)]
@@ -228,7 +263,9 @@ pub struct ConvertArgs {
     #[command(flatten)]
     pub input: InputArgs,
 
-    /// File to write: .jsonl, .parquet or .warc; .jsonl and .warc also with .gz, .zst or .bz2
+    /// File to write; its ending tells the format
+    ///
+    /// .jsonl, .warc (both also with .gz, .zst or .bz2) or .parquet. It appears when it is whole.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
@@ -241,23 +278,23 @@ pub struct ConvertArgs {
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
     /// How many documents
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = whole)]
     pub documents: u64,
 
     /// Seed: the same seed gives the same corpus
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value = "1", value_parser = whole)]
     pub seed: u64,
 
-    /// File to write: .jsonl, also with .gz, .zst or .bz2
+    /// File for the documents: .jsonl, also with .gz, .zst or .bz2
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
-    /// File for the planted pairs; truth.jsonl beside the output by default
+    /// File for the planted pairs; truth.jsonl beside FILE by default
     #[arg(long, value_name = "FILE")]
     pub truth: Option<PathBuf>,
 
-    /// How to show progress: bars on a terminal, plain lines, lines of JSON, or nothing
-    #[arg(long, value_name = "STYLE", default_value = "auto")]
+    /// How to show progress: auto, plain, json or none
+    #[arg(long, value_name = "STYLE", default_value = "auto", hide_possible_values = true)]
     pub progress: Style,
 }
 
@@ -267,6 +304,14 @@ fn sample() -> Arc<[u8]> {
     lookalike::generate::write_jsonl(lookalike::generate::sample(), &mut lines, &mut std::io::sink())
         .expect("memory can be written");
     lines.into()
+}
+
+fn whole(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "a whole number such as 100 is wanted".to_owned())
+}
+
+fn positive(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "a whole number of 1 or more is wanted".to_owned())
 }
 
 fn format_parser(text: &str) -> Result<Format, String> {

@@ -31,8 +31,8 @@ pub enum Failure {
     Usage(String),
     /// The work failed.
     Work(WalkError),
-    /// The output could not be written.
-    Output(io::Error),
+    /// Standard output could not be written.
+    Output(CorpusError),
     /// Whoever read our output went away: `lookalike … | head` is no failure.
     ClosedPipe,
 }
@@ -42,6 +42,7 @@ impl Failure {
     pub fn code(&self) -> u8 {
         match self {
             Failure::Usage(_) => USAGE,
+            Failure::Work(WalkError::Corpus(CorpusError::UnknownOutput { .. })) => USAGE,
             Failure::Work(WalkError::Stopped) => INTERRUPTED,
             Failure::Work(_) | Failure::Output(_) => FAILED,
             Failure::ClosedPipe => 0,
@@ -54,7 +55,7 @@ impl fmt::Display for Failure {
         match self {
             Failure::Usage(sentence) => f.write_str(sentence),
             Failure::Work(error) => error.fmt(f),
-            Failure::Output(error) => write!(f, "cannot write the output: {error}"),
+            Failure::Output(error) => error.fmt(f),
             Failure::ClosedPipe => f.write_str("the reader of the output went away"),
         }
     }
@@ -74,6 +75,9 @@ impl From<CorpusError> for Failure {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe { Failure::ClosedPipe } else { Failure::Output(error) }
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Failure::ClosedPipe;
+        }
+        Failure::Output(CorpusError::Write { name: "standard output".to_owned(), source: error })
     }
 }

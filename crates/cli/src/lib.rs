@@ -7,25 +7,30 @@
 //! - [`commands`]: one file per command
 //! - [`progress`]: bars on a terminal, plain lines elsewhere
 //! - [`exit`]: how a command ends
+//! - `signals`: Ctrl-C
+//! - `outputs`: files to write must not fall on what is read
+//! - `console`: words to the person at the terminal
 //! - [`distinct`]: counts repeated digests in bounded memory
 //! - [`histogram`]: percentiles in bounded memory
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this crate is the one that prints")]
 
 pub mod args;
 pub mod commands;
+mod console;
 pub mod distinct;
 pub mod exit;
 pub mod histogram;
+mod outputs;
 pub mod progress;
+mod signals;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use clap::Parser;
 use lookalike::walk::Watch;
 
+use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 
 /// Runs the command that `arguments` (the program's own name first) ask for.
@@ -39,31 +44,16 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let watch = Arc::new(Watch::default());
-    if let Err(error) = stop_on_signals(&watch) {
-        eprintln!("lookalike: cannot watch for Ctrl-C: {error}");
+    if let Err(error) = signals::obey(&watch) {
+        tell(format_args!("lookalike: cannot watch for Ctrl-C: {error}"));
     }
     match commands::run(command, &watch) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Rejected) => exit::REJECTED.into(),
         Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("lookalike: {failure}");
+            tell(format_args!("lookalike: {failure}"));
             failure.code().into()
         }
     }
-}
-
-/// The first Ctrl-C (or polite kill) asks the work to end at the next document; the second ends it at once.
-fn stop_on_signals(watch: &Arc<Watch>) -> std::io::Result<()> {
-    use signal_hook::consts::{SIGINT, SIGTERM};
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM])?;
-    let watch = watch.clone();
-    std::thread::spawn(move || {
-        for _ in signals.forever() {
-            if watch.stop.swap(true, Ordering::Relaxed) {
-                std::process::exit(exit::INTERRUPTED.into());
-            }
-        }
-    });
-    Ok(())
 }

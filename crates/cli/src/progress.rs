@@ -11,14 +11,19 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use lookalike::walk::Watch;
 
+use crate::console::tell;
+
+const PLAIN_INTERVAL: Duration = Duration::from_secs(10);
+const JSON_INTERVAL: Duration = Duration::from_secs(1);
+
 /// How progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Style {
-    /// A bar on a terminal, plain lines otherwise
+    /// A bar on a terminal; elsewhere a line every ten seconds
     Auto,
-    /// A plain line now and then
+    /// A line every ten seconds, and one at the end
     Plain,
-    /// A line of JSON every second
+    /// A line of JSON every second, and one at the end
     Json,
     /// Nothing
     None,
@@ -45,25 +50,12 @@ pub enum Total {
 impl Progress {
     /// Begins to show what `watch` tells.
     pub fn show(style: Style, total: Total, watch: &Arc<Watch>) -> Self {
-        let style = match style {
-            Style::Auto if std::io::stderr().is_terminal() => Style::Auto,
-            Style::Auto => Style::Plain,
-            other => other,
-        };
         if style == Style::None {
             return Progress { done: None, thread: None };
         }
         let (done, ended) = mpsc::channel();
         let watch = watch.clone();
-        let thread = std::thread::spawn(move || match style {
-            Style::Auto => bar(total, &watch, &ended),
-            Style::Json => {
-                lines(Duration::from_secs(1), &ended, |begin| eprintln!("{}", json(begin, total, &watch)))
-            }
-            _ => lines(Duration::from_secs(10), &ended, |begin| {
-                eprintln!("{}", sentence(begin, total, &watch))
-            }),
-        });
+        let thread = std::thread::spawn(move || display(style, total, &watch, &ended));
         Progress { done: Some(done), thread: Some(thread) }
     }
 }
@@ -78,12 +70,28 @@ impl Drop for Progress {
     }
 }
 
-/// Calls `show` once every `interval` until the work is done.
-fn lines(interval: Duration, ended: &mpsc::Receiver<()>, show: impl Fn(Instant)) {
+fn display(style: Style, total: Total, watch: &Watch, ended: &mpsc::Receiver<()>) {
+    let plain = |begin| tell(sentence(begin, total, watch));
+    match style {
+        Style::None => {}
+        Style::Auto if std::io::stderr().is_terminal() => bar(total, watch, ended),
+        // Work that is over in a moment needs no words, unless they were asked for.
+        Style::Auto => drop(lines(PLAIN_INTERVAL, ended, plain)),
+        Style::Plain => plain(lines(PLAIN_INTERVAL, ended, plain)),
+        Style::Json => {
+            let json = |begin| tell(json(begin, total, watch));
+            json(lines(JSON_INTERVAL, ended, json));
+        }
+    }
+}
+
+/// Calls `show` once every `interval` until the work is done; returns when the work began.
+fn lines(interval: Duration, ended: &mpsc::Receiver<()>, show: impl Fn(Instant)) -> Instant {
     let begin = Instant::now();
     while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(interval) {
         show(begin);
     }
+    begin
 }
 
 fn bar(total: Total, watch: &Watch, ended: &mpsc::Receiver<()>) {
@@ -150,7 +158,7 @@ fn sentence(begin: Instant, total: Total, watch: &Watch) -> String {
         "{} documents, {:.1} MB read, {:.0} documents/s",
         thousands(reading.documents),
         reading.bytes as f64 / 1e6,
-        reading.documents as f64 / reading.seconds
+        reading.documents as f64 / reading.seconds.max(0.001)
     );
     if let (Some(share), Some(left)) = (reading.share, reading.seconds_left()) {
         line.push_str(&format!(", {:.0} % done, {} left", share * 100.0, duration(left)));

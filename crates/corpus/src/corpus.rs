@@ -3,6 +3,7 @@
 //! Arguments come in the order given; what a folder or a pattern holds is sorted by the bytes of its path. The
 //! list costs about a hundred bytes per file, whatever is in the files.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -43,6 +44,9 @@ pub struct Shard {
     pub format: Option<Format>,
 }
 
+/// The name of standard input.
+const STDIN: &str = "stdin";
+
 /// Shards in a fixed order, and how to read them.
 #[derive(Debug, Clone)]
 pub struct Corpus {
@@ -53,11 +57,11 @@ pub struct Corpus {
 impl Corpus {
     /// Finds the shards that `inputs` name: files, folders, patterns, addresses of objects, or `-` for standard
     /// input. Names that begin with a dot are passed over inside folders.
-    pub fn open(inputs: &[String], options: ReadOptions) -> Result<Corpus, CorpusError> {
+    pub fn open(inputs: &[impl AsRef<OsStr>], options: ReadOptions) -> Result<Corpus, CorpusError> {
         let mut shards = Vec::new();
         let mut parents = Vec::new();
         for input in inputs {
-            collect(input, &mut shards, &mut parents)?;
+            collect(input.as_ref(), &mut shards, &mut parents)?;
         }
         name_by_common_parent(&mut shards, parents);
         Ok(Corpus { shards, options: Arc::new(options) })
@@ -87,20 +91,21 @@ impl Corpus {
 }
 
 /// Adds the shards that one input names, and the folder that their names are relative to.
-fn collect(input: &str, shards: &mut Vec<Shard>, parents: &mut Vec<PathBuf>) -> Result<(), CorpusError> {
+fn collect(input: &OsStr, shards: &mut Vec<Shard>, parents: &mut Vec<PathBuf>) -> Result<(), CorpusError> {
     if input == "-" {
-        shards.push(Shard { name: "stdin".to_owned(), origin: Origin::Stdin, bytes: None, format: None });
+        shards.push(Shard { name: STDIN.to_owned(), origin: Origin::Stdin, bytes: None, format: None });
         return Ok(());
     }
-    if ["s3://", "gs://", "az://"].iter().any(|scheme| input.starts_with(scheme)) {
-        return collect_objects(input, shards);
+    let text = input.to_string_lossy();
+    if ["s3://", "gs://", "az://"].iter().any(|scheme| text.starts_with(scheme)) {
+        return collect_objects(&text, shards);
     }
     let path = Path::new(input);
     if path.exists() {
         return collect_path(path, shards, parents);
     }
-    let nothing = || CorpusError::NoInput { input: input.to_owned() };
-    let mut found: Vec<PathBuf> = glob::glob(input).map_err(|_| nothing())?.filter_map(Result::ok).collect();
+    let nothing = || CorpusError::NoInput { input: text.clone().into_owned() };
+    let mut found: Vec<PathBuf> = glob::glob(&text).map_err(|_| nothing())?.filter_map(Result::ok).collect();
     found.sort_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
     if found.is_empty() {
         return Err(nothing());
@@ -120,16 +125,23 @@ fn collect_objects(input: &str, _: &mut Vec<Shard>) -> Result<(), CorpusError> {
 }
 
 fn collect_path(path: &Path, shards: &mut Vec<Shard>, parents: &mut Vec<PathBuf>) -> Result<(), CorpusError> {
-    let reading = |source| CorpusError::Read { name: path.display().to_string(), source };
-    let full = std::path::absolute(path).map_err(reading)?;
+    let full = std::path::absolute(path).map_err(reading(path))?;
     if path.is_dir() {
-        walk(&full, None, shards).map_err(reading)?;
+        let before = shards.len();
+        walk(&full, None, shards)?;
+        if shards.len() == before {
+            return Err(CorpusError::EmptyFolder { input: path.display().to_string() });
+        }
         parents.push(full);
     } else {
-        shards.push(file_shard(&full, None).map_err(reading)?);
+        shards.push(file_shard(&full, None).map_err(reading(path))?);
         parents.extend(full.parent().map(Path::to_owned));
     }
     Ok(())
+}
+
+fn reading(path: &Path) -> impl Fn(io::Error) -> CorpusError + '_ {
+    |source| CorpusError::Read { name: path.display().to_string(), source }
 }
 
 fn file_shard(path: &Path, format: Option<Format>) -> io::Result<Shard> {
@@ -140,12 +152,12 @@ fn file_shard(path: &Path, format: Option<Format>) -> io::Result<Shard> {
 }
 
 /// Adds the files below `folder`, in the order of their paths' bytes.
-fn walk(folder: &Path, format: Option<Format>, shards: &mut Vec<Shard>) -> io::Result<()> {
+fn walk(folder: &Path, format: Option<Format>, shards: &mut Vec<Shard>) -> Result<(), CorpusError> {
     let maildir = folder.join("cur").is_dir() && folder.join("new").is_dir();
     let format = if maildir { Some(Format::Email) } else { format };
     let mut entries = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
+    for entry in fs::read_dir(folder).map_err(reading(folder))? {
+        let path = entry.map_err(reading(folder))?.path();
         let is_folder = path.is_dir();
         let mut key = path.file_name().unwrap_or_default().as_encoded_bytes().to_vec();
         let part_of_maildir = maildir && is_folder && path.join("cur").is_dir();
@@ -153,7 +165,7 @@ fn walk(folder: &Path, format: Option<Format>, shards: &mut Vec<Shard>) -> io::R
             continue;
         }
         if is_folder {
-            if leads_back(&path)? {
+            if leads_back(&path).map_err(reading(&path))? {
                 continue;
             }
             // With the slash that its files' paths have, a folder sorts where its files do.
@@ -166,7 +178,7 @@ fn walk(folder: &Path, format: Option<Format>, shards: &mut Vec<Shard>) -> io::R
         if is_folder {
             walk(&path, format, shards)?;
         } else {
-            shards.push(file_shard(&path, format)?);
+            shards.push(file_shard(&path, format).map_err(reading(&path))?);
         }
     }
     Ok(())
@@ -214,6 +226,8 @@ impl Shard {
         let compression = stream.compression();
         let format = match options.format.or(self.format) {
             Some(format) => format,
+            // An empty file is an empty text; an empty pipe is no document at all.
+            None if self.origin == Origin::Stdin && stream.window().is_empty() => Format::Jsonl,
             None => Format::seen(stream.window(), &self.name, options)
                 .map_err(|seen| CorpusError::UnknownFormat { name: self.name.clone(), seen })?,
         };

@@ -6,7 +6,7 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
     /// A file, folder or stream could not be read.
-    #[error("cannot read {name}: {source}")]
+    #[error("cannot read {name}: {}", unread(source))]
     Read {
         /// The file, folder or stream.
         name: String,
@@ -16,6 +16,12 @@ pub enum CorpusError {
     /// Nothing is there under the name given.
     #[error("{input} is neither a file, a folder nor a pattern that matches one")]
     NoInput {
+        /// The input as given.
+        input: String,
+    },
+    /// A folder without a file in it.
+    #[error("{input} holds no files to read (names that begin with a dot are passed over)")]
+    EmptyFolder {
         /// The input as given.
         input: String,
     },
@@ -42,13 +48,15 @@ pub enum CorpusError {
         found: String,
     },
     /// The name of a file to write tells no format.
-    #[error("{name} can be .jsonl, .parquet or .warc, the first and last also with .gz, .zst or .bz2")]
+    #[error("{name} says no format to write; let it end in {endings}")]
     UnknownOutput {
         /// The file.
         name: String,
+        /// What it may end in.
+        endings: &'static str,
     },
     /// A file could not be written.
-    #[error("cannot write {name}: {source}")]
+    #[error("cannot write {name}: {}", unwritten(source))]
     Write {
         /// The file.
         name: String,
@@ -69,5 +77,48 @@ impl CorpusError {
     /// A closure for `map_err` that says what was being read.
     pub(crate) fn reading(name: &str) -> impl FnOnce(io::Error) -> CorpusError + '_ {
         move |source| CorpusError::Read { name: name.to_owned(), source }
+    }
+}
+
+fn unread(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "it is not there".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied; change its rights or leave it out".to_owned(),
+        _ => plainly(error),
+    }
+}
+
+fn unwritten(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "its folder is not there; make it first".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied; write to another folder".to_owned(),
+        io::ErrorKind::StorageFull => "the disk is full; make room or write to another one".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder; name a file".to_owned(),
+        _ => plainly(error),
+    }
+}
+
+/// What the system said, without its number.
+fn plainly(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_says_what_to_do_and_no_numbers() {
+        let name = || "x.jsonl".to_owned();
+        let write =
+            |number| CorpusError::Write { name: name(), source: io::Error::from_raw_os_error(number) };
+        let read = |number| CorpusError::Read { name: name(), source: io::Error::from_raw_os_error(number) };
+        assert_eq!(write(2).to_string(), "cannot write x.jsonl: its folder is not there; make it first");
+        assert_eq!(read(2).to_string(), "cannot read x.jsonl: it is not there");
+        assert_eq!(read(5).to_string(), "cannot read x.jsonl: Input/output error");
     }
 }

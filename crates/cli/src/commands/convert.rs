@@ -1,5 +1,6 @@
 //! `lookalike corpus convert`: any input as JSON lines, Parquet or WARC.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lookalike::corpus::write::Writer;
@@ -7,11 +8,19 @@ use lookalike::walk::{self, Found, Watch};
 
 use super::rejections::Rejections;
 use crate::args::ConvertArgs;
+use crate::console::tell;
 use crate::exit::{Failure, Outcome};
-use crate::progress::{Progress, Total, thousands};
+use crate::outputs::apart_from;
+use crate::progress::{Progress, Style, Total, thousands};
 
 pub(crate) fn run(args: &ConvertArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let corpus = args.input.corpus()?;
+    let outputs: Vec<&Path> = [Some(&args.output), args.work.rejected.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(PathBuf::as_path)
+        .collect();
+    apart_from(&corpus, &outputs)?;
     let mut writer = Writer::create(&args.output)?;
     let mut rejections = Rejections::new(args.work.rejected.as_deref())?;
     let total = corpus.bytes().map_or(Total::Unknown, Total::Bytes);
@@ -31,7 +40,10 @@ pub(crate) fn run(args: &ConvertArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
         })?;
     }
     drop(progress);
+    watch.check()?;
     writer.finish()?;
-    eprintln!("{}: {} documents", args.output.display(), thousands(written));
+    if args.work.progress != Style::None {
+        tell(format_args!("{}: {} documents", args.output.display(), thousands(written)));
+    }
     Ok(rejections.finish(args.work.strict)?)
 }

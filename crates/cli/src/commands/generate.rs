@@ -10,18 +10,16 @@ use lookalike::generate::{Plan, write_jsonl};
 use lookalike::walk::{WalkError, Watch};
 
 use crate::args::GenerateArgs;
+use crate::console::tell;
 use crate::exit::{Failure, Outcome};
-use crate::progress::{Progress, Total, thousands};
+use crate::outputs::apart;
+use crate::progress::{Progress, Style, Total, thousands};
 
 pub(crate) fn run(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let truth_path = args.truth.clone().unwrap_or_else(|| args.output.with_file_name("truth.jsonl"));
-    if truth_path == args.output {
-        return Err(Failure::Usage(
-            "the corpus and its truth need two files; name the second with --truth".to_owned(),
-        ));
-    }
-    let mut documents = Sink::create(&args.output, Compression::named(&args.output))?;
-    let mut truth = Sink::create(&truth_path, Compression::named(&truth_path))?;
+    apart(&[&args.output, &truth_path])?;
+    let mut documents = json_lines(&args.output)?;
+    let mut truth = json_lines(&truth_path)?;
     let plan = Plan { documents: args.documents, seed: args.seed };
     let progress = Progress::show(args.progress, Total::Documents(args.documents), watch);
     let written = {
@@ -31,17 +29,31 @@ pub(crate) fn run(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
     };
     drop(progress);
     let written = written.map_err(|source| failure(&args.output, source, watch))?;
+    watch.check()?;
     documents.finish()?;
     truth.finish()?;
-    eprintln!(
-        "{}: {} documents, {} bytes; {}: {} planted pairs",
-        args.output.display(),
-        thousands(written.documents),
-        thousands(written.document_bytes),
-        truth_path.display(),
-        thousands(written.pairs)
-    );
+    if args.progress != Style::None {
+        tell(format_args!(
+            "{}: {} documents, {} bytes; {}: {} planted pairs",
+            args.output.display(),
+            thousands(written.documents),
+            thousands(written.document_bytes),
+            truth_path.display(),
+            thousands(written.pairs)
+        ));
+    }
     Ok(Outcome::Done)
+}
+
+/// Begins a file of JSON lines, which its name must tell.
+fn json_lines(path: &Path) -> Result<Sink, CorpusError> {
+    let name = path.display().to_string();
+    let compression = Compression::named(path);
+    let stem = name.strip_suffix(compression.suffix()).unwrap_or(&name).to_ascii_lowercase();
+    if !stem.ends_with(".jsonl") && !stem.ends_with(".ndjson") {
+        return Err(CorpusError::UnknownOutput { name, endings: ".jsonl, also with .gz, .zst or .bz2" });
+    }
+    Sink::create(path, compression)
 }
 
 fn failure(path: &Path, source: io::Error, watch: &Watch) -> Failure {

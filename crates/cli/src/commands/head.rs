@@ -19,12 +19,13 @@ pub(crate) fn run(args: &HeadArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut left = args.number;
     for shard in corpus.shards() {
+        if left == 0 {
+            break;
+        }
         let mut written = Ok(());
-        let mut told = Ok(());
         walk::documents_while(shard, corpus.options(), args.input.content_mode(), watch, |found| {
             match found {
-                _ if left == 0 => return Ok(false),
-                Found::Rejected(rejection) => told = rejections.tell(&shard.name, &rejection),
+                Found::Rejected(rejection) => rejections.tell(&shard.name, &rejection)?,
                 Found::Skipped(_) => {}
                 Found::Document { document, text } => {
                     analyser.read(text, &mut features);
@@ -33,13 +34,9 @@ pub(crate) fn run(args: &HeadArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
                     left -= 1;
                 }
             }
-            Ok(written.is_ok() && told.is_ok())
+            Ok(written.is_ok() && left > 0)
         })?;
         written?;
-        told?;
-        if left == 0 {
-            break;
-        }
     }
     out.flush()?;
     Ok(rejections.finish(args.strict)?)
@@ -56,7 +53,8 @@ fn show(
     if let Some(url) = document.url {
         write!(out, "  {url}")?;
     }
-    writeln!(out, "  ({} words)", features.len())?;
+    let words = if features.len() == 1 { "word" } else { "words" };
+    writeln!(out, "  ({} {words})", features.len())?;
     match args.show {
         Show::Text => writeln!(out, "{}", text.trim_end())?,
         Show::Words => {

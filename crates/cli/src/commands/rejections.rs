@@ -2,13 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use lookalike::corpus::CorpusError;
+use lookalike::corpus::write::{Sink, Temporary};
+use lookalike::corpus::{Compression, CorpusError};
 use lookalike::model::{Rejection, Unit};
 use serde::Serialize;
-use tempfile::{NamedTempFile, TempPath};
 
+use crate::console::tell;
 use crate::exit::Outcome;
 use crate::progress::thousands;
 
@@ -29,7 +30,7 @@ struct Line<'a> {
 pub(crate) struct Waiting {
     first: Vec<String>,
     count: u64,
-    lines: Option<BufWriter<NamedTempFile>>,
+    lines: Option<(BufWriter<File>, Temporary)>,
     wanted: bool,
 }
 
@@ -54,20 +55,19 @@ impl Waiting {
     fn spool(&mut self, source: &str, rejection: &Rejection) -> io::Result<()> {
         let lines = match self.lines.take() {
             Some(lines) => lines,
-            None => BufWriter::new(NamedTempFile::new()?),
+            None => {
+                let (file, temporary) = Temporary::scratch()?;
+                (BufWriter::new(file), temporary)
+            }
         };
-        write_line(self.lines.insert(lines), source, rejection)
+        write_line(&mut self.lines.insert(lines).0, source, rejection)
     }
 
     /// Closes the file, so that thousands of shards do not hold thousands of them open.
     pub(crate) fn close(self) -> Result<Told, CorpusError> {
-        let lines = match self.lines {
-            Some(lines) => {
-                let file = lines.into_inner().map_err(|error| error.into_error());
-                Some(file.map_err(writing(Path::new("a temporary file for rejections")))?.into_temp_path())
-            }
-            None => None,
-        };
+        let close = |(mut file, temporary): (BufWriter<File>, Temporary)| file.flush().map(|()| temporary);
+        let lines = self.lines.map(close).transpose();
+        let lines = lines.map_err(writing(Path::new("a temporary file for rejections")))?;
         Ok(Told { first: self.first, count: self.count, lines })
     }
 }
@@ -76,33 +76,32 @@ impl Waiting {
 pub(crate) struct Told {
     first: Vec<String>,
     count: u64,
-    lines: Option<TempPath>,
+    lines: Option<Temporary>,
 }
 
 /// Tells of rejections in the order of the input.
 pub(crate) struct Rejections {
     count: u64,
-    file: Option<(PathBuf, BufWriter<File>)>,
+    file: Option<Sink>,
+    name: String,
 }
 
 impl Rejections {
-    /// Writes them to `file` as well, if one is given.
+    /// Writes them to `file` as well, if one is given; it appears when all are told.
     pub(crate) fn new(file: Option<&Path>) -> Result<Self, CorpusError> {
-        let open = |path: &Path| match File::create(path) {
-            Ok(file) => Ok((path.to_owned(), BufWriter::new(file))),
-            Err(error) => Err(writing(path)(error)),
-        };
-        Ok(Rejections { count: 0, file: file.map(open).transpose()? })
+        let name = file.map_or(String::new(), |path| path.display().to_string());
+        let file = file.map(|path| Sink::create(path, Compression::named(path))).transpose()?;
+        Ok(Rejections { count: 0, file, name })
     }
 
     /// Tells of one rejection in shard `source`.
     pub(crate) fn tell(&mut self, source: &str, rejection: &Rejection) -> Result<(), CorpusError> {
         self.count += 1;
         if self.count <= TOLD {
-            eprintln!("{}", sentence(source, rejection));
+            tell(sentence(source, rejection));
         }
-        if let Some((path, file)) = &mut self.file {
-            write_line(file, source, rejection).map_err(writing(path))?;
+        if let Some(file) = &mut self.file {
+            write_line(file, source, rejection).map_err(writing(Path::new(&self.name)))?;
         }
         Ok(())
     }
@@ -110,23 +109,25 @@ impl Rejections {
     /// Tells of all rejections of a shard.
     pub(crate) fn tell_all(&mut self, told: &Told) -> Result<(), CorpusError> {
         for sentence in told.first.iter().take(TOLD.saturating_sub(self.count) as usize) {
-            eprintln!("{sentence}");
+            tell(sentence);
         }
         self.count += told.count;
-        if let (Some((path, file)), Some(lines)) = (&mut self.file, &told.lines) {
-            File::open(lines).and_then(|mut lines| io::copy(&mut lines, file)).map_err(writing(path))?;
+        if let (Some(file), Some(lines)) = (&mut self.file, &told.lines) {
+            let copied = File::open(lines.path()).and_then(|mut lines| io::copy(&mut lines, file));
+            copied.map_err(writing(Path::new(&self.name)))?;
         }
         Ok(())
     }
 
     /// Ends the telling; `strict` makes rejections the outcome.
-    pub(crate) fn finish(mut self, strict: bool) -> Result<Outcome, CorpusError> {
+    pub(crate) fn finish(self, strict: bool) -> Result<Outcome, CorpusError> {
         if self.count > TOLD {
-            let hint = if self.file.is_some() { "" } else { " (--rejected FILE writes all)" };
-            eprintln!("rejected: {} more{hint}", thousands(self.count - TOLD));
+            let hint =
+                if self.file.is_some() { "" } else { " (corpus stats --rejected FILE writes them all)" };
+            tell(format_args!("rejected: {} more{hint}", thousands(self.count - TOLD)));
         }
-        if let Some((path, file)) = &mut self.file {
-            file.flush().map_err(writing(path))?;
+        if let Some(file) = self.file {
+            file.finish()?;
         }
         Ok(if strict && self.count > 0 { Outcome::Rejected } else { Outcome::Done })
     }

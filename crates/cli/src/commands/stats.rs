@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use lookalike::corpus::{Corpus, CorpusError, Shard};
@@ -15,6 +16,7 @@ use crate::args::StatsArgs;
 use crate::distinct::Distinct;
 use crate::exit::{Failure, Outcome};
 use crate::histogram::Histogram;
+use crate::outputs::apart_from;
 use crate::progress::{Progress, Total, thousands};
 
 /// Digests kept in memory for counting exact duplicates, and as many for ids: 32 MB each.
@@ -25,6 +27,7 @@ const PENDING: usize = 1024;
 
 pub(crate) fn run(args: &StatsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let corpus = args.input.corpus()?;
+    apart_from(&corpus, &args.work.rejected.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let mut rejections = Rejections::new(args.work.rejected.as_deref())?;
     let seen = Seen::default();
     let progress =
@@ -205,7 +208,7 @@ impl Tally {
         row(out, "rejected", summary.rejected, &parts(&self.rejected))?;
         row(out, "skipped", summary.skipped, &parts(&self.skipped))?;
         if let Some(bytes) = self.bytes {
-            row(out, "bytes", bytes, "on disk")?;
+            row(out, "bytes", bytes, "as stored")?;
         }
         row(out, "content bytes", summary.content_bytes, "of accepted documents")?;
         row(out, "text bytes", summary.text_bytes, "after extraction")?;

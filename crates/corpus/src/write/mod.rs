@@ -23,11 +23,13 @@
 //! - [`jsonl`]: one JSON object per line
 //! - [`parquet`]: columns of documents, and copies of Parquet files with fewer rows
 //! - [`warc`]: records with headers, as crawlers write them
-//! - [`sink`]: compression and the temporary file
+//! - [`sink`]: compression on the way into a file
+//! - [`pending`]: the temporary file until it is whole
 
 pub mod jsonl;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub mod pending;
 pub mod sink;
 pub mod warc;
 
@@ -36,6 +38,7 @@ use std::path::Path;
 pub use jsonl::JsonlWriter;
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetWriter;
+pub use pending::{Temporary, abandon};
 pub use sink::Sink;
 pub use warc::WarcWriter;
 
@@ -43,6 +46,9 @@ use crate::{Compression, CorpusError};
 
 /// Day that new WARC records bear: the same input must give the same bytes on any day.
 const WARC_DATE: &str = "1970-01-01T00:00:00Z";
+
+/// What the name of an output may end in.
+const ENDINGS: &str = ".jsonl, .warc (both also with .gz, .zst or .bz2) or .parquet";
 
 /// A writer of any format.
 pub enum Writer {
@@ -73,7 +79,7 @@ impl Writer {
             #[cfg(not(feature = "parquet"))]
             return Err(CorpusError::NotBuilt { name, feature: "parquet" });
         }
-        Err(CorpusError::UnknownOutput { name })
+        Err(CorpusError::UnknownOutput { name, endings: ENDINGS })
     }
 
     /// Encodes a new record.

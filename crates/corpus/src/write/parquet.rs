@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, Encoding, ZstdLevel};
@@ -15,8 +15,8 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPrope
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
-use tempfile::NamedTempFile;
 
+use super::pending::Pending;
 use crate::CorpusError;
 use crate::formats::parquet::{batch_rows, guarded, open_column, rows_of, unreadable};
 
@@ -53,25 +53,24 @@ const SCHEMA: &str = "message documents {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct ParquetWriter {
-    target: Target,
-    writer: SerializedFileWriter<NamedTempFile>,
+    pending: Pending,
+    writer: SerializedFileWriter<File>,
     rows: Rows,
 }
 
 impl ParquetWriter {
     /// Begins a file that will be called `path`.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, CorpusError> {
-        let target = Target::new(path.as_ref());
-        let schema = parse_message_type(SCHEMA).map_err(|error| target.failure(error))?;
+        let (file, pending) = Pending::begin(path.as_ref())?;
+        let schema = parse_message_type(SCHEMA).map_err(|error| failure(&pending, error))?;
         let properties = properties()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_dictionary_enabled(false)
             .set_statistics_enabled(EnabledStatistics::None)
             .build();
-        let file = target.begin()?;
         let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties));
-        let writer = writer.map_err(|error| target.failure(error))?;
-        Ok(ParquetWriter { target, writer, rows: Rows::default() })
+        let writer = writer.map_err(|error| failure(&pending, error))?;
+        Ok(ParquetWriter { pending, writer, rows: Rows::default() })
     }
 
     /// Adds a row.
@@ -86,8 +85,8 @@ impl ParquetWriter {
     /// Writes what is left and gives the file its name.
     pub fn finish(mut self) -> Result<(), CorpusError> {
         self.write_group()?;
-        let file = self.writer.into_inner().map_err(|error| self.target.failure(error))?;
-        self.target.name(file)
+        self.writer.into_inner().map(drop).map_err(|error| failure(&self.pending, error))?;
+        self.pending.finish()
     }
 
     fn write_group(&mut self) -> Result<(), CorpusError> {
@@ -95,7 +94,7 @@ impl ParquetWriter {
             return Ok(());
         }
         let rows = std::mem::take(&mut self.rows);
-        rows.write(&mut self.writer).map_err(|error| self.target.failure(error))
+        rows.write(&mut self.writer).map_err(|error| failure(&self.pending, error))
     }
 }
 
@@ -133,7 +132,7 @@ impl Rows {
         self.ids.bytes.len() + self.urls.bytes.len() + self.texts.bytes.len() + bookkeeping
     }
 
-    fn write(self, writer: &mut SerializedFileWriter<NamedTempFile>) -> Result<(), ParquetError> {
+    fn write(self, writer: &mut SerializedFileWriter<File>) -> Result<(), ParquetError> {
         let mut group = writer.next_row_group()?;
         write_column(&mut group, self.ids, None)?;
         write_column(&mut group, self.urls, Some(&self.has_url))?;
@@ -143,7 +142,7 @@ impl Rows {
 }
 
 fn write_column(
-    group: &mut SerializedRowGroupWriter<'_, NamedTempFile>,
+    group: &mut SerializedRowGroupWriter<'_, File>,
     texts: Texts,
     levels: Option<&[i16]>,
 ) -> Result<(), ParquetError> {
@@ -190,23 +189,22 @@ pub fn filter_rows(
     let name = source.display().to_string();
     let file = File::open(source).map_err(CorpusError::reading(&name))?;
     let reader = guarded(|| SerializedFileReader::new(file)).map_err(|error| unreadable(&name, error))?;
-    let target = Target::new(target);
+    let (copy, pending) = Pending::begin(target)?;
     let schema = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
     let properties = Arc::new(properties_of(reader.metadata()));
-    let writer = SerializedFileWriter::new(target.begin()?, schema, properties);
-    let mut writer = writer.map_err(|error| target.failure(error))?;
+    let writer = SerializedFileWriter::new(copy, schema, properties);
+    let mut writer = writer.map_err(|error| failure(&pending, error))?;
     let mut first_row = 0;
     for index in 0..reader.num_row_groups() {
         let copied = copy_kept(&reader, index, first_row, &mut keep, &mut writer);
         copied.map_err(|error| {
-            let complaint =
-                format!("row group {index} cannot be copied to {} ({error})", target.path.display());
+            let complaint = format!("row group {index} cannot be copied to {} ({error})", target.display());
             CorpusError::Read { name: name.clone(), source: io::Error::other(complaint) }
         })?;
         first_row += rows_of(reader.metadata().row_group(index));
     }
-    let file = writer.into_inner().map_err(|error| target.failure(error))?;
-    target.name(file)
+    writer.into_inner().map(drop).map_err(|error| failure(&pending, error))?;
+    pending.finish()
 }
 
 /// Copies the kept rows of one row group, if there are any.
@@ -215,7 +213,7 @@ fn copy_kept(
     index: usize,
     first_row: u64,
     keep: impl FnMut(u64) -> bool,
-    target: &mut SerializedFileWriter<NamedTempFile>,
+    target: &mut SerializedFileWriter<File>,
 ) -> Result<(), ParquetError> {
     let rows = rows_of(source.metadata().row_group(index));
     if rows > MOST_ROWS {
@@ -246,7 +244,7 @@ fn properties_of(source: &ParquetMetaData) -> WriterProperties {
 
 fn copy_group(
     source: &dyn RowGroupReader,
-    target: &mut SerializedFileWriter<NamedTempFile>,
+    target: &mut SerializedFileWriter<File>,
     kept: &[bool],
 ) -> Result<(), ParquetError> {
     let mut group = target.next_row_group()?;
@@ -384,41 +382,16 @@ fn move_to_front<V>(values: &mut [V], from: usize, to: usize) {
     }
 }
 
-/// A file that gets its name when it is whole.
-struct Target {
-    path: PathBuf,
-}
-
-impl Target {
-    fn new(path: &Path) -> Self {
-        Target { path: path.to_owned() }
-    }
-
-    /// A file beside the target, removed unless it gets its name.
-    fn begin(&self) -> Result<NamedTempFile, CorpusError> {
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".lookalike-").suffix(".part");
-        #[cfg(unix)]
-        let builder = {
-            use std::os::unix::fs::PermissionsExt;
-            // As for any new file; the umask still takes away what it should.
-            builder.permissions(std::fs::Permissions::from_mode(0o666))
-        };
-        builder.tempfile_in(folder.unwrap_or(Path::new("."))).map_err(|source| self.error(source))
-    }
-
-    fn name(&self, file: NamedTempFile) -> Result<(), CorpusError> {
-        file.persist(&self.path).map(drop).map_err(|failure| self.error(failure.error))
-    }
-
-    fn failure(&self, error: ParquetError) -> CorpusError {
-        self.error(io::Error::other(error))
-    }
-
-    fn error(&self, source: io::Error) -> CorpusError {
-        CorpusError::Write { name: self.path.display().to_string(), source }
-    }
+/// What is told when the file cannot be written: the system's own complaint where that is the cause.
+fn failure(pending: &Pending, error: ParquetError) -> CorpusError {
+    let error = match error {
+        ParquetError::External(cause) => match cause.downcast::<io::Error>() {
+            Ok(cause) => *cause,
+            Err(cause) => io::Error::other(cause),
+        },
+        other => io::Error::other(other),
+    };
+    pending.failure(error)
 }
 
 #[cfg(test)]

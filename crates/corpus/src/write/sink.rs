@@ -2,19 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::pending::Pending;
+use crate::{Compression, CorpusError};
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
-use tempfile::{NamedTempFile, TempPath};
-
-use crate::{Compression, CorpusError};
 
 /// Bytes on their way into a file. Dropping it without [`Sink::finish`] removes what has been written.
 pub struct Sink {
     encoder: Encoder,
-    temporary: TempPath,
-    target: PathBuf,
+    pending: Pending,
     compression: Compression,
     /// What records are encoded in before they are written; used again for every one.
     pub(super) buffer: Vec<u8>,
@@ -73,24 +71,21 @@ fn broken() -> io::Error {
 impl Sink {
     /// Begins a file that will stand at `target`.
     pub fn create(target: &Path, compression: Compression) -> Result<Self, CorpusError> {
-        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let begun = temporary(folder.unwrap_or(Path::new("."))).and_then(|file| {
-            let (file, temporary) = file.into_parts();
-            let encoder = Encoder::begin(compression, BufWriter::with_capacity(128 << 10, file))?;
-            Ok(Sink { encoder, temporary, target: target.to_owned(), compression, buffer: Vec::new() })
-        });
-        begun.map_err(writing(target))
+        let (file, pending) = Pending::begin(target)?;
+        let encoder = Encoder::begin(compression, BufWriter::with_capacity(128 << 10, file));
+        let encoder = encoder.map_err(|error| pending.failure(error))?;
+        Ok(Sink { encoder, pending, compression, buffer: Vec::new() })
     }
 
     pub(super) fn write_record(&mut self, bytes: &[u8]) -> Result<(), CorpusError> {
-        self.encoder.write_all(bytes).map_err(writing(&self.target))
+        self.encoder.write_all(bytes).map_err(|error| self.pending.failure(error))
     }
 
     /// Writes what stands in the buffer and empties it.
     pub(super) fn write_buffer(&mut self) -> Result<(), CorpusError> {
         let written = self.encoder.write_all(&self.buffer);
         self.buffer.clear();
-        written.map_err(writing(&self.target))
+        written.map_err(|error| self.pending.failure(error))
     }
 
     /// Ends the member and begins another one, where the compression has members for single records.
@@ -101,17 +96,15 @@ impl Sink {
         }
         let ended = std::mem::replace(&mut self.encoder, Encoder::Broken).end();
         let begun = ended.and_then(|file| Encoder::begin(self.compression, file));
-        self.encoder = begun.map_err(writing(&self.target))?;
+        self.encoder = begun.map_err(|error| self.pending.failure(error))?;
         Ok(())
     }
 
     /// Closes the file and moves it to its place.
     pub fn finish(self) -> Result<(), CorpusError> {
-        let Sink { encoder, temporary, target, .. } = self;
-        let closed = encoder.end().and_then(|mut file| file.flush());
-        closed
-            .and_then(|()| temporary.persist(&target).map_err(|error| error.error))
-            .map_err(writing(&target))
+        let closed = self.encoder.end().and_then(|mut file| file.flush());
+        closed.map_err(|error| self.pending.failure(error))?;
+        self.pending.finish()
     }
 }
 
@@ -125,22 +118,6 @@ impl Write for Sink {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// A file beside the target, with the rights that any new file has.
-fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".lookalike-").suffix(".partial");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
-}
-
-fn writing(target: &Path) -> impl FnOnce(io::Error) -> CorpusError + '_ {
-    move |source| CorpusError::Write { name: target.display().to_string(), source }
 }
 
 #[cfg(test)]

@@ -1,0 +1,152 @@
+//! Documents in, a file out: round trips, whole or not at all, full disks.
+
+use std::path::{Path, PathBuf};
+
+use super::support::{Doc, Folder, assert_counts, corpus, documents, jsonl, read_jsonl, skipped, stats};
+
+fn convert(input: &Path, output: &Path) {
+    let done = corpus("convert").path(input).option("-o", output).run().exits(0);
+    assert_eq!(done.stdout, "");
+}
+
+/// Documents with everything that a format might trip over.
+fn difficult() -> Vec<Doc> {
+    let mut all = documents(50);
+    all[0].text = "two\nlines, \"quotes\", a\ttab, ü, 漢字 and \u{1f339}".to_owned();
+    all[1].text = "\r\nWARC/1.0\r\n\r\nends in line ends\r\n\r\n".to_owned();
+    all[2].text = String::new();
+    all[3].id = "an id: with spaces/and {braces}".to_owned();
+    all
+}
+
+#[test]
+fn every_format_there_and_back_gives_the_same_documents() {
+    let folder = Folder::new();
+    let source = folder.file("a.jsonl", jsonl(&difficult()));
+    let mut names = vec!["b.jsonl.gz", "b.jsonl.zst", "b.jsonl.bz2", "b.warc", "b.warc.gz", "b.warc.zst"];
+    if cfg!(feature = "parquet") {
+        names.push("b.parquet");
+    }
+    for name in names {
+        let (there, back) = (folder.join(name), folder.join("back.jsonl"));
+        convert(&source, &there);
+        convert(&there, &back);
+        assert_eq!(read_jsonl(&back), difficult(), "{name}");
+    }
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    let folder = Folder::new();
+    let source = folder.file("a.jsonl", jsonl(&difficult()));
+    for name in ["x.jsonl", "x.jsonl.gz", "x.warc.gz", "x.parquet"] {
+        if name.ends_with("parquet") && !cfg!(feature = "parquet") {
+            continue;
+        }
+        let bytes = ["first", "second"].map(|run| {
+            let output = folder.join(format!("{run}-{name}"));
+            convert(&source, &output);
+            std::fs::read(output).unwrap()
+        });
+        assert_eq!(bytes[0], bytes[1], "{name}");
+    }
+}
+
+#[test]
+fn html_becomes_its_text() {
+    let folder = Folder::new();
+    let page = r#"{"id":"a","html":"<title>Roses</title><p>one <b>rose</b> &amp; two"}"#;
+    let output = folder.join("b.jsonl");
+    convert(&folder.file("a.jsonl", page), &output);
+    let words: Vec<String> = read_jsonl(&output)[0].text.split_whitespace().map(str::to_owned).collect();
+    assert_eq!(words, ["Roses", "one", "rose", "&", "two"]);
+}
+
+#[test]
+fn rejected_records_are_left_out_and_written_elsewhere() {
+    let folder = Folder::new();
+    let lines = b"{\"id\":\"a\",\"text\":\"one\"}\n{\"id\":\n{\"id\":\"c\",\"text\":\"three\"}\n";
+    let source = folder.file("a.jsonl", lines);
+    let (output, rejected) = (folder.join("b.jsonl"), folder.join("rejected.jsonl"));
+    let run = corpus("convert --strict").path(source).option("-o", &output).option("--rejected", &rejected);
+    run.run().exits(3);
+    let ids: Vec<String> = read_jsonl(&output).into_iter().map(|document| document.id).collect();
+    assert_eq!(ids, ["a", "c"]);
+    assert_eq!(std::fs::read_to_string(rejected).unwrap().lines().count(), 1);
+}
+
+#[test]
+fn a_file_that_fails_half_way_leaves_the_old_output_alone() {
+    let folder = Folder::new();
+    folder.file("in/a.jsonl", jsonl(&documents(5)));
+    folder.file("in/b.png", b"\0\0\0\0");
+    let output = folder.file("out.jsonl", "old");
+    corpus("convert").path(folder.join("in")).option("-o", &output).run().exits(1);
+    assert_eq!(std::fs::read_to_string(output).unwrap(), "old");
+    assert_eq!(folder.names(), ["in", "out.jsonl"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_device_without_room_is_told_in_one_sentence() {
+    let folder = Folder::new();
+    for name in ["full.jsonl", "full.warc.gz", "full.parquet"] {
+        if name.ends_with("parquet") && !cfg!(feature = "parquet") {
+            continue;
+        }
+        let link = folder.join(name);
+        std::os::unix::fs::symlink("/dev/full", &link).unwrap();
+        let done = corpus("convert --sample --progress none -o").path(name).inside(folder.path()).run();
+        done.fails(1, &format!("cannot write {name}: the disk is full; make room or write to another one"));
+        assert!(link.is_symlink());
+    }
+}
+
+/// A very small disk, gone with its value.
+#[cfg(target_os = "linux")]
+struct SmallDisk(PathBuf);
+
+#[cfg(target_os = "linux")]
+impl SmallDisk {
+    fn mount(folder: &Folder) -> Option<SmallDisk> {
+        let path = folder.join("disk");
+        std::fs::create_dir(&path).unwrap();
+        let mut mount = std::process::Command::new("mount");
+        let mount = mount.args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(&path).output();
+        mount.is_ok_and(|done| done.status.success()).then_some(SmallDisk(path))
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told_in_one_sentence_and_nothing_stays_on_it() {
+    let folder = Folder::new();
+    let Some(disk) = SmallDisk::mount(&folder) else { return skipped("a small disk cannot be mounted here") };
+    for command in ["convert --sample", "generate --documents 1000"] {
+        for name in ["a.jsonl", "a.jsonl.zst"] {
+            let done = corpus(command).option("-o", name).inside(&disk.0).run();
+            done.fails(
+                1,
+                &format!("cannot write {name}: the disk is full; make room or write to another one"),
+            );
+            assert_eq!(std::fs::read_dir(&disk.0).unwrap().count(), 0);
+        }
+    }
+}
+
+#[test]
+fn warc_output_is_a_corpus_of_its_own() {
+    let folder = Folder::new();
+    let output = folder.join("a.warc.gz");
+    corpus("convert --sample").option("-o", &output).run().exits(0);
+    let (made, sample) = (stats([&output]), corpus("stats --sample --json").run().exits(0).json());
+    assert_counts(&made, 3000, sample["words"].as_u64().unwrap(), 0);
+    assert_eq!(made["exact_duplicates"], sample["exact_duplicates"]);
+}

@@ -1,0 +1,161 @@
+//! The same documents in every format and compression are the same documents.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::support::{Doc, Folder, WORDS, assert_counts, bzip2, corpus, documents, gzip, jsonl, stats, zstd};
+
+const COUNT: usize = 30;
+
+fn table(documents: &[Doc], delimiter: char) -> Vec<u8> {
+    let mut out = format!("id{delimiter}url{delimiter}text\n");
+    for Doc { id, url, text } in documents {
+        let url = url.as_deref().unwrap_or_default();
+        out.push_str(&format!("{id}{delimiter}{url}{delimiter}\"{text}\"\n"));
+    }
+    out.into_bytes()
+}
+
+fn warc(documents: &[Doc]) -> Vec<u8> {
+    let mut out = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 3\r\n\r\na:b\r\n\r\n".to_vec();
+    for Doc { id, url, text } in documents {
+        let body = format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n{text}");
+        let url = url.as_deref().unwrap_or("https://site.example/none");
+        write!(
+            out,
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-TREC-ID: {id}\r\nWARC-Target-URI: {url}\r\n\
+             Content-Type: application/http; msgtype=response\r\nContent-Length: {}\r\n\r\n{body}\r\n\r\n",
+            body.len()
+        )
+        .unwrap();
+    }
+    out
+}
+
+fn trec(documents: &[Doc]) -> Vec<u8> {
+    let record =
+        |doc: &Doc| format!("<DOC>\n<DOCNO> {} </DOCNO>\n<TEXT>\n{}\n</TEXT>\n</DOC>\n", doc.id, doc.text);
+    documents.iter().map(record).collect::<String>().into_bytes()
+}
+
+/// Every format that can be written by hand, by its name.
+fn by_hand() -> Vec<(&'static str, Vec<u8>)> {
+    let documents = documents(COUNT);
+    vec![
+        ("jsonl", jsonl(&documents)),
+        ("csv", table(&documents, ',')),
+        ("tsv", table(&documents, '\t')),
+        ("warc", warc(&documents)),
+        ("trec", trec(&documents)),
+    ]
+}
+
+#[track_caller]
+fn assert_same(summary: &Value, format: &str) {
+    assert_counts(summary, COUNT as u64, (COUNT * WORDS) as u64, 0);
+    assert_eq!(summary["formats"][format], 1, "{summary}");
+}
+
+#[test]
+fn every_format_and_compression_holds_the_same_documents() {
+    let folder = Folder::new();
+    for (format, bytes) in by_hand() {
+        assert_same(&stats([folder.file(format!("a.{format}"), &bytes)]), format);
+        assert_same(&stats([folder.file(format!("a.{format}.gz"), gzip(&bytes))]), format);
+        assert_same(&stats([folder.file(format!("a.{format}.zst"), zstd(&bytes))]), format);
+        assert_same(&stats([folder.file(format!("a.{format}.bz2"), bzip2(&bytes))]), format);
+    }
+}
+
+#[test]
+fn the_name_does_not_matter_and_standard_input_needs_none() {
+    let folder = Folder::new();
+    for (format, bytes) in by_hand() {
+        assert_same(&stats([folder.file("no-ending", &bytes)]), format);
+        for bytes in [bytes.clone(), zstd(&bytes)] {
+            let done = corpus("stats - --json").run_with(&bytes).exits(0);
+            assert_same(&done.json(), format);
+        }
+    }
+}
+
+#[test]
+fn a_file_of_many_members_is_read_to_its_end() {
+    let folder = Folder::new();
+    let bytes = jsonl(&documents(COUNT));
+    let (first, second) = bytes.split_at(bytes.len() / 2);
+    for (name, compress) in [("a.gz", gzip as fn(&[u8]) -> Vec<u8>), ("a.zst", zstd), ("a.bz2", bzip2)] {
+        let members = [compress(first), compress(second)].concat();
+        assert_same(&stats([folder.file(name, members)]), "jsonl");
+    }
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_holds_the_same_documents() {
+    let folder = Folder::new();
+    let source = folder.file("a.jsonl", jsonl(&documents(COUNT)));
+    let parquet = folder.join("a.parquet");
+    corpus("convert").path(source).option("-o", &parquet).run().exits(0);
+    assert_same(&stats([&parquet]), "parquet");
+    let piped = corpus("stats - --json").run_with(&std::fs::read(&parquet).unwrap()).exits(0);
+    assert_same(&piped.json(), "parquet");
+}
+
+#[test]
+fn a_folder_of_plain_files_has_one_document_in_each() {
+    let folder = Folder::new();
+    for Doc { id, text, .. } in documents(COUNT) {
+        folder.file(format!("texts/{}/{id}.txt", &id[..8]), text);
+    }
+    let summary = stats([folder.join("texts")]);
+    assert_counts(&summary, COUNT as u64, (COUNT * WORDS) as u64, 0);
+    assert_eq!(summary["formats"]["text"], COUNT as u64);
+}
+
+#[test]
+fn mail_and_wiki_pages_are_documents_too() {
+    let folder = Folder::new();
+    let message = "From a@b.example Thu Aug 22 12:36:23 2002\nSubject: one rose\n\ntwo roses\n\n";
+    let mbox = folder.file("a.mbox", message.repeat(3));
+    assert_eq!(stats([mbox])["accepted"], 3);
+    for number in 0..2 {
+        folder.file(format!("mail/cur/{number}"), "Subject: one rose\n\ntwo roses\n");
+    }
+    std::fs::create_dir_all(folder.join("mail/new")).unwrap();
+    assert_eq!(stats([folder.join("mail")])["formats"]["email"], 2);
+    let page = "<page><title>Rose</title><ns>0</ns><id>1</id><revision><id>2</id><text>one rose</text></revision></page>";
+    let wiki = folder.file("wiki.xml", format!("<mediawiki>{page}</mediawiki>"));
+    assert_counts(&stats([wiki]), 1, 2, 0);
+}
+
+#[test]
+fn inputs_come_in_the_order_given_and_patterns_sorted() {
+    let folder = Folder::new();
+    for name in ["b.txt", "a.txt", "c.txt"] {
+        folder.file(name, name);
+    }
+    let titles = |inputs: &[&str]| -> Vec<String> {
+        let done = inputs.iter().fold(corpus("head"), |run, input| run.path(input));
+        let done = done.inside(folder.path()).run().exits(0);
+        done.stdout
+            .lines()
+            .filter_map(|line| line.strip_prefix("== "))
+            .map(|line| line[..5].to_owned())
+            .collect()
+    };
+    assert_eq!(titles(&["c.txt", "a.txt"]), ["c.txt", "a.txt"]);
+    assert_eq!(titles(&["*.txt"]), ["a.txt", "b.txt", "c.txt"]);
+    assert_eq!(titles(&["."]), ["a.txt", "b.txt", "c.txt"]);
+}
+
+#[test]
+fn fields_can_have_other_names() {
+    let folder = Folder::new();
+    let line = r#"{"key":"k","body":"one rose","link":"https://e.example/"}"#;
+    let file: PathBuf = folder.file("a.jsonl", line);
+    let done = corpus("head --id-field key --text-field body --url-field link").path(file).run().exits(0);
+    assert_eq!(done.stdout, "== k  https://e.example/  (2 words)\none rose\n\n");
+}

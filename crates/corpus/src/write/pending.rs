@@ -1,0 +1,197 @@
+//! Files that appear under their names when they are whole, and of which nothing stays when they never are.
+//!
+//! Every unfinished file is known to the process: [`abandon`] removes them all when a program must end while
+//! other threads still work or wait.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::{NamedTempFile, TempPath};
+
+use crate::CorpusError;
+
+/// Files that have been begun and neither finished nor removed.
+static BEGUN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Removes every unfinished file. From then on none can be begun or finished: whoever tries waits for the end of
+/// the process, which the caller owes.
+pub fn abandon() {
+    let begun = begun();
+    for path in begun.iter() {
+        // It may be gone already, and nobody is left to hear of it.
+        let _ = fs::remove_file(path);
+    }
+    std::mem::forget(begun);
+}
+
+fn begun() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The name of a file that is removed when this is dropped, or by [`abandon`].
+#[derive(Debug)]
+pub struct Temporary {
+    path: Option<TempPath>,
+}
+
+impl Temporary {
+    /// A file in the system's folder for temporary files.
+    pub fn scratch() -> io::Result<(File, Temporary)> {
+        Self::make(NamedTempFile::new)
+    }
+
+    /// A file in `folder`, with the rights that any new file has.
+    fn beside(folder: &Path) -> io::Result<(File, Temporary)> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".lookalike-").suffix(".partial");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // The umask still takes away what it should.
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        Self::make(|| builder.tempfile_in(folder))
+    }
+
+    /// Makes and registers a file in one step, so that no moment is left for [`abandon`] to miss it.
+    fn make(create: impl FnOnce() -> io::Result<NamedTempFile>) -> io::Result<(File, Temporary)> {
+        let mut begun = begun();
+        let (file, path) = create()?.into_parts();
+        begun.insert(path.to_path_buf());
+        Ok((file, Temporary { path: Some(path) }))
+    }
+
+    /// The file's present name.
+    pub fn path(&self) -> &Path {
+        self.path.as_deref().unwrap_or(Path::new(""))
+    }
+
+    fn persist(mut self, target: &Path) -> io::Result<()> {
+        let mut begun = begun();
+        let Some(path) = self.path.take() else { return Ok(()) };
+        begun.remove(&*path);
+        path.persist(target).map_err(|error| error.error)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if let Some(path) = self.path.take() {
+            let mut begun = begun();
+            begun.remove(&*path);
+            drop(path);
+        }
+    }
+}
+
+/// A file on its way to its place.
+pub(super) struct Pending {
+    /// As given, for messages.
+    target: PathBuf,
+    /// What to rename and to what; nothing for a device or a pipe, which is written as it is.
+    renaming: Option<(Temporary, PathBuf)>,
+}
+
+impl Pending {
+    /// Begins a file that will stand at `target`; links are followed, so that they stay links.
+    pub(super) fn begin(target: &Path) -> Result<(File, Pending), CorpusError> {
+        let pending = |(file, renaming)| (file, Pending { target: target.to_owned(), renaming });
+        begin(target).map(pending).map_err(writing(target))
+    }
+
+    /// Gives the file its name.
+    pub(super) fn finish(self) -> Result<(), CorpusError> {
+        let Some((temporary, place)) = self.renaming else { return Ok(()) };
+        temporary.persist(&place).map_err(writing(&self.target))
+    }
+
+    /// What is told when the file cannot be written.
+    pub(super) fn failure(&self, source: io::Error) -> CorpusError {
+        writing(&self.target)(source)
+    }
+}
+
+fn begin(target: &Path) -> io::Result<(File, Option<(Temporary, PathBuf)>)> {
+    let place = match fs::metadata(target) {
+        Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        Ok(found) if !found.is_file() => return Ok((OpenOptions::new().write(true).open(target)?, None)),
+        Ok(_) => fs::canonicalize(target)?,
+        Err(_) => target.to_owned(),
+    };
+    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let (file, temporary) = Temporary::beside(folder)?;
+    Ok((file, Some((temporary, place))))
+}
+
+fn writing(target: &Path) -> impl FnOnce(io::Error) -> CorpusError + '_ {
+    move |source| CorpusError::Write { name: target.display().to_string(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+        let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(name).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_folder_is_refused_before_the_work() {
+        let folder = tempfile::tempdir().unwrap();
+        let Err(error) = Pending::begin(folder.path()) else { panic!("it is a folder") };
+        assert!(error.to_string().contains("it is a folder"), "{error}");
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let (mut out, pending) = Pending::begin(&link).unwrap();
+        out.write_all(b"new").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"old");
+        pending.finish().unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert_eq!(names(folder.path()), ["file", "link"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_written_and_never_replaced() {
+        use std::os::unix::fs::FileTypeExt;
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        let (mut out, pending) = Pending::begin(&link).unwrap();
+        out.write_all(b"new").unwrap();
+        pending.finish().unwrap();
+        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+        assert!(link.is_symlink());
+    }
+
+    #[test]
+    fn every_unfinished_file_is_known_until_it_is_dropped_or_finished() {
+        let folder = tempfile::tempdir().unwrap();
+        let known = || begun().iter().filter(|path| path.starts_with(folder.path())).count();
+        let (_, first) = Pending::begin(&folder.path().join("a")).unwrap();
+        let (_, second) = Pending::begin(&folder.path().join("b")).unwrap();
+        assert_eq!(known(), 2);
+        drop(first);
+        assert_eq!(known(), 1);
+        second.finish().unwrap();
+        assert_eq!(known(), 0);
+        assert_eq!(names(folder.path()), ["b"]);
+    }
+}
