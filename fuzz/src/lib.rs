@@ -3,6 +3,8 @@
 //! A panic is a finding, and so is a failed assertion here: records that have no end, places outside of the
 //! shard, blocks outside of the text.
 
+use std::cell::RefCell;
+
 use lookalike_corpus::{Compression, Corpus, Format, Item, ReadOptions};
 use lookalike_model::{Content, Document, Media, Place, Span, Unit};
 use lookalike_text::extract::{ContentMode, Extractor, Text};
@@ -18,14 +20,12 @@ pub fn walk(shard: &[u8], format: Option<Format>) {
     // What is of no known format, or a table without the right columns, is refused as a whole.
     let Ok(mut reader) = corpus.shards()[0].open(corpus.options()) else { return };
     let plain = reader.compression() == Compression::None;
-    let mut words = Words::default();
     let mut order = Order::default();
     while let Some(item) = reader.next().expect("memory can be read") {
         match item {
             Item::Document(document) => {
                 order.check(document.place);
-                words.read(&document, ContentMode::Main);
-                words.read(&document, ContentMode::PageOrEmail);
+                read_words(&document, &[ContentMode::Main, ContentMode::PageOrEmail]);
             }
             Item::Rejected(rejection) => {
                 assert_eq!(rejection.unit, Unit::Byte);
@@ -41,10 +41,16 @@ pub fn walk(shard: &[u8], format: Option<Format>) {
 pub fn page(media: Media, bytes: &[u8]) {
     let content = Content::Encoded { bytes, charset: None };
     let document = Document { id: "", url: None, media, content, place: Place::default(), raw: None };
-    let mut words = Words::default();
-    for mode in [ContentMode::Page, ContentMode::Main] {
-        words.read(&document, mode);
-    }
+    read_words(&document, &[ContentMode::Page, ContentMode::Main]);
+}
+
+fn read_words(document: &Document<'_>, modes: &[ContentMode]) {
+    WORDS.with_borrow_mut(|words| modes.iter().for_each(|mode| words.read(document, *mode)));
+}
+
+thread_local! {
+    /// Made once: making the tables of four profiles takes longer than reading a small document.
+    static WORDS: RefCell<Words> = RefCell::default();
 }
 
 /// Where records should be.
@@ -103,7 +109,7 @@ fn check_text(text: &Text<'_>) {
         assert!(last <= block.start && block.start <= block.end && block.linked <= block.end - block.start);
         assert!(text.text.get(block.start as usize..block.end as usize).is_some());
         last = block.end;
-        let source = text.spans.back(Span::new(block.start, block.end));
+        let source = text.spans.back(Span { start: block.start, end: block.end });
         assert!(source.start <= source.end && source.end as usize <= text.source.len());
     }
 }

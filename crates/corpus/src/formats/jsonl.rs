@@ -315,7 +315,7 @@ mod tests {
         let all = read_all(&mut jsonl(lines));
         assert_eq!((all[0].brief(), all[0].page().url.as_deref()), ("shard#0: <p>".to_owned(), None));
         assert_eq!(all[0].page().media, Media::Html);
-        assert_eq!(all[1].brief(), "missing field at 52");
+        assert_eq!(all[1].brief(), "missing field at 48");
     }
 
     #[test]
@@ -323,7 +323,7 @@ mod tests {
         let lines = "{\"id\":\"a\",\"url\":\"u\",\"text\":\"one\"}\n{\"html\":\"two\"}\n{}\n";
         let all = read_all(&mut jsonl(lines));
         assert_eq!((all[1].brief(), all[1].page().url.as_deref()), ("shard#1: two".to_owned(), None));
-        assert_eq!((all[1].page().media, all[2].brief()), (Media::Html, "missing field at 50".to_owned()));
+        assert_eq!((all[1].page().media, all[2].brief()), (Media::Html, "missing field at 49".to_owned()));
         assert_eq!(complaint_of(b"{}"), "missing field: neither \"text\" nor \"html\" is there");
     }
 

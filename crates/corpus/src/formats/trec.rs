@@ -258,7 +258,8 @@ impl Tags {
         let found = stream.find(&self.close, from.max(OPEN.len()), limit)?;
         let clear = match found {
             Found::At(at) => at,
-            Found::End | Found::Limit => stream.window().len().saturating_sub(OPEN.len()),
+            // What the window holds beyond the limit has not been looked at.
+            Found::End | Found::Limit => stream.window().len().min(limit).saturating_sub(OPEN.len()),
         };
         self.closed_from = self.closed_from.max(stream.offset() + clear as u64);
         Ok(found)

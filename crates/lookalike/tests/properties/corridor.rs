@@ -144,7 +144,7 @@ fn check_text(text: &Text<'_>) {
         assert!(last <= block.start && block.start <= block.end && block.linked <= block.end - block.start);
         assert!(text.text.get(block.start as usize..block.end as usize).is_some());
         last = block.end;
-        let source = text.spans.back(Span::new(block.start, block.end));
+        let source = text.spans.back(Span { start: block.start, end: block.end });
         assert!(source.start <= source.end && source.end as usize <= text.source.len());
     }
 }

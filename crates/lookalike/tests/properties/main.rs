@@ -66,7 +66,7 @@ fn long_shards_need_no_more_memory_than_short_ones() {
 }
 
 proptest! {
-    #![proptest_config(config(400))]
+    #![proptest_config(config(1500))]
 
     #[test]
     fn any_bytes_are_read_to_their_end(

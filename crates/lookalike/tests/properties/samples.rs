@@ -26,6 +26,8 @@ const JSONL: &str = "{\"id\":\"a\",\"text\":\"One rose. Größe: 10\"}\n{\"id\":
 
 const CSV: &str = "id,title,text,url\r\n1,x,one,http://a/\r\n2,\"y, z\",\"two \"\"2\"\"\r\nlines\",\r\n";
 
+const TSV: &str = "id\ttitle\ttext\turl\n1\tx\tone\thttp://a/\n2\ty, \"z\ttwo \"2\"\t\n";
+
 const ARC: &str = "filedesc://a.arc 0.0.0.0 19970101000000 text/plain 11\n1 0 Garden\n\n\
                    http://example.org/ 10.0.0.1 19970101000000 text/html 51\n\
                    HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<p>rose\n";
@@ -66,7 +68,7 @@ pub(crate) fn all() -> Vec<Sample> {
         text("j.mbox", Format::Mbox, 2, MBOX),
         text("k.eml", Format::Email, 1, MESSAGE),
         text("l.csv", Format::Csv, 2, CSV),
-        text("m.tsv", Format::Tsv, 2, &CSV.replace(',', "\t")),
+        text("m.tsv", Format::Tsv, 2, TSV),
         text("n.html", Format::Html, 1, PAGE),
         text("o.txt", Format::Text, 1, "Dear reader,\n\nthe roses bloom.\n"),
     ]
