@@ -1,7 +1,7 @@
 //! Percentiles of whole numbers in constant memory.
 
 /// Counts values: exactly below [`Histogram::EXACT`], in classes of under one percent above.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Histogram {
     counts: Vec<u64>,
     total: u64,
@@ -59,12 +59,6 @@ impl Histogram {
     /// The mean; 0 without values.
     pub fn mean(&self) -> f64 {
         if self.total == 0 { 0.0 } else { self.sum as f64 / self.total as f64 }
-    }
-}
-
-impl Default for Histogram {
-    fn default() -> Self {
-        Histogram { counts: Vec::new(), total: 0, sum: 0, max: 0 }
     }
 }
 

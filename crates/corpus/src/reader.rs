@@ -23,6 +23,11 @@ pub enum Item<'a> {
 pub(crate) trait Records: Send {
     /// The next item, or `None` at the end of the shard.
     fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError>;
+
+    /// What stands before the first record and must stand before copied records too.
+    fn preamble(&self) -> &[u8] {
+        &[]
+    }
 }
 
 /// Reads the items of one shard.
@@ -50,6 +55,11 @@ impl Reader {
     )]
     pub fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {
         self.records.next()
+    }
+
+    /// What stands before the first record and must stand before copied records too: the header line of a table.
+    pub fn preamble(&self) -> &[u8] {
+        self.records.preamble()
     }
 
     /// The format that the shard's content showed.

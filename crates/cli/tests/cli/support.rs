@@ -243,7 +243,7 @@ pub(crate) fn documents(count: usize) -> Vec<Doc> {
     };
     let document = |number: usize| Doc {
         id: format!("doc-{number:05}"),
-        url: (number % 3 != 0).then(|| format!("https://site.example/{number}")),
+        url: (!number.is_multiple_of(3)).then(|| format!("https://site.example/{number}")),
         text: (0..WORDS).map(|_| word()).collect::<Vec<_>>().join(" "),
     };
     (0..count).map(document).collect()

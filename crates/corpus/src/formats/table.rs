@@ -64,11 +64,6 @@ impl Table {
         Ok(table)
     }
 
-    /// The header line as it stands in the shard, with its line end; empty when the shard has none.
-    pub(crate) fn header(&self) -> &[u8] {
-        &self.header
-    }
-
     fn frame_header(&mut self) -> io::Result<Frame> {
         if self.stream.ensure(BYTE_ORDER_MARK.len())? && self.stream.window().starts_with(BYTE_ORDER_MARK) {
             self.stream.advance(BYTE_ORDER_MARK.len());
@@ -191,6 +186,11 @@ enum Step {
 }
 
 impl Records for Table {
+    /// The header line as it stands in the shard, with its line end; empty when the shard has none.
+    fn preamble(&self) -> &[u8] {
+        &self.header
+    }
+
     fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {
         if self.headless {
             return Ok(self.complaint.take().map(|reason| self.ledger.reject(0, reason)));
@@ -413,7 +413,7 @@ mod tests {
     fn header_and_raw_rows_put_together_are_the_file() {
         for text in [ROWS.to_owned(), ROWS.replace("\r\n", "\n"), ROWS.trim_end().to_owned()] {
             let mut table = csv(text.clone());
-            let mut bytes = table.header().to_vec();
+            let mut bytes = table.preamble().to_vec();
             bytes.extend(read_all(&mut table).iter().flat_map(|row| row.page().raw.clone().unwrap()));
             assert_eq!(String::from_utf8(bytes).unwrap(), text);
         }
@@ -430,7 +430,7 @@ mod tests {
     #[test]
     fn a_byte_order_mark_is_not_part_of_a_name() {
         let table = csv(format!("\u{feff}{ROWS}"));
-        assert_eq!(table.header(), b"id,title,text,url\r\n");
+        assert_eq!(table.preamble(), b"id,title,text,url\r\n");
         assert_eq!(table.columns.id, Some(0));
     }
 
