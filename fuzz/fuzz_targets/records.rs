@@ -1,9 +1,10 @@
 //! Every format but Parquet: the first byte picks one, the rest is the shard.
 #![no_main]
 
-use lookalike_corpus::Format;
+use lookalike_corpus::{Format, Namespaces, ReadOptions};
 
-/// `None` leaves the format to what the shard shows. The letter that picks a format stands behind it.
+/// `None` leaves the format to what the shard shows. The letter that picks a format stands behind it; with the
+/// twelfth letter before it (`e` for `q`), a wiki's pages are read without their history.
 const FORMATS: [Option<Format>; 12] = [
     None,                    // x
     Some(Format::Jsonl),     // m
@@ -21,6 +22,12 @@ const FORMATS: [Option<Format>; 12] = [
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let [pick, shard @ ..] = bytes {
-        lookalike_fuzz::walk(shard, FORMATS[usize::from(*pick) % FORMATS.len()]);
+        let pick = usize::from(*pick);
+        let mut options = ReadOptions { format: FORMATS[pick % FORMATS.len()], ..ReadOptions::default() };
+        if pick / FORMATS.len() % 2 == 1 {
+            options.revisions = true;
+            options.namespaces = Namespaces::All;
+        }
+        lookalike_fuzz::walk(shard, options);
     }
 });

@@ -1,4 +1,8 @@
 //! Crawl files: framing, headers, HTTP bodies, and the text of the pages in them.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| lookalike_fuzz::walk(bytes, Some(lookalike_corpus::Format::Warc)));
+use lookalike_corpus::{Format, ReadOptions};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    lookalike_fuzz::walk(bytes, ReadOptions { format: Some(Format::Warc), ..ReadOptions::default() });
+});

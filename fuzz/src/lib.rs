@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 
-use lookalike_corpus::{Compression, Corpus, Format, Item, ReadOptions};
+use lookalike_corpus::{Compression, Corpus, Item, ReadOptions};
 use lookalike_model::{Content, Document, Media, Place, Span, Unit};
 use lookalike_text::extract::{ContentMode, Extractor, Text};
 use lookalike_text::{Analyser, Features, Profile};
@@ -13,9 +13,9 @@ use lookalike_text::{Analyser, Features, Profile};
 /// Small, so that records which are too long come up too.
 const LONGEST: usize = 16 << 10;
 
-/// Reads a shard in the format given, or the one it shows, and makes words of all that is in it.
-pub fn walk(shard: &[u8], format: Option<Format>) {
-    let options = ReadOptions { format, max_document_bytes: LONGEST, ..ReadOptions::default() };
+/// Reads a shard and makes words of all that is in it.
+pub fn walk(shard: &[u8], options: ReadOptions) {
+    let options = ReadOptions { max_document_bytes: LONGEST, ..options };
     let corpus = Corpus::in_memory("shard", shard.into(), options);
     // What is of no known format, or a table without the right columns, is refused as a whole.
     let Ok(mut reader) = corpus.shards()[0].open(corpus.options()) else { return };

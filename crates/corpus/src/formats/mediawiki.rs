@@ -165,6 +165,8 @@ impl MediaWiki {
 
     /// Reads the revision that comes next in the page.
     fn step_to_revision(&mut self, page: u64) -> io::Result<Step> {
+        // Behind revisions that were handed out, what is wrong with the page stands behind them too.
+        let place = if self.every() && self.header.revisions > 0 { self.stream.offset() } else { page };
         match find_tag(&mut self.stream, &AFTER_REVISION, 0, BETWEEN)? {
             Sight::Tag(Tag::Revision, at) => {
                 self.stream.advance(at);
@@ -179,13 +181,13 @@ impl MediaWiki {
             Sight::Tag(_, at) => {
                 self.used = at;
                 self.page = None;
-                Ok(Step::Rejected(page, unclosed_page()))
+                Ok(Step::Rejected(place, unclosed_page()))
             }
-            Sight::End => Ok(self.cut(page)),
+            Sight::End => Ok(self.cut(place)),
             Sight::Limit => {
                 self.page = None;
                 skip_to_tag(&mut self.stream, &[Tag::Page])?;
-                Ok(Step::Rejected(page, Reason::Broken(format!("no revision within {BETWEEN} bytes"))))
+                Ok(Step::Rejected(place, Reason::Broken(format!("no revision within {BETWEEN} bytes"))))
             }
         }
     }
@@ -648,6 +650,23 @@ mod tests {
 
     fn wiki(bytes: impl Into<Vec<u8>>) -> MediaWiki {
         MediaWiki::new(stream(bytes), ledger(ReadOptions::default()))
+    }
+
+    #[test]
+    fn what_is_wrong_behind_revisions_stands_behind_them() {
+        let two = format!("{}{}", revision(1, "one"), revision(2, "two"));
+        let open = page(1, "P", &two).replace("</page>", "");
+        let behind = (HEAD.len() + open.find("</revision>\n\n").unwrap() + "</revision>".len()) as u64;
+        let options = || ReadOptions { revisions: true, ..ReadOptions::default() };
+        for (rest, wrong) in [
+            (page(2, "Q", &revision(3, "three")), ReasonKind::Broken),
+            (String::new(), ReasonKind::Truncated),
+            (" ".repeat(BETWEEN + 100), ReasonKind::Broken),
+        ] {
+            let all = read_all(&mut MediaWiki::new(stream(format!("{HEAD}{open}{rest}")), ledger(options())));
+            assert_eq!((all[0].brief().as_str(), all[1].brief().as_str()), ("1@1: one", "1@2: two"));
+            assert_eq!(all[2], Seen::Rejected(wrong, behind));
+        }
     }
 
     fn history(bytes: impl Into<Vec<u8>>) -> MediaWiki {

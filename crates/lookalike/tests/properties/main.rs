@@ -17,7 +17,7 @@ mod threads;
 use lookalike::corpus::{Compression, Format, Namespaces, ReadOptions};
 use proptest::prelude::*;
 
-use crate::corridor::{count, lead, lead_by};
+use crate::corridor::{LONGEST, count, lead, lead_by};
 use crate::damage::{any_damage, apply};
 use crate::samples::{COMPRESSIONS, Sample, all, compress};
 
@@ -62,6 +62,25 @@ fn long_shards_need_no_more_memory_than_short_ones() {
             let least = if one { 1 } else { documents * times / 2 };
             assert!(counts.documents + counts.rejected >= least as u64, "{name}: {counts:?}");
         }
+    }
+}
+
+/// Many words, blocks, entities or pieces in few bytes: what is made of them is much larger than they are.
+#[test]
+fn what_is_made_of_the_longest_documents_fits_into_memory() {
+    let wiki = "<mediawiki><page><title>a</title><ns>0</ns><id>1</id><revision><id>1</id><text>";
+    for (format, head, piece, tail) in [
+        (Format::Text, "", "a ", ""),
+        (Format::Text, "", "東", ""),
+        (Format::Html, "", "<p>a", ""),
+        (Format::Html, "", "&lt;a", ""),
+        (Format::Email, "Subject: a\nFrom: b\n\n", "a\n\n", ""),
+        (Format::MediaWiki, wiki, "[[a]]", "</text></revision></page></mediawiki>"),
+    ] {
+        let times = (LONGEST - head.len() - tail.len()) / piece.len();
+        let file = format!("{head}{}{tail}", piece.repeat(times));
+        let counts = lead("long", file.as_bytes(), Some(format), None);
+        assert_eq!((counts.documents, counts.rejected), (1, 0), "{format} {piece:?}");
     }
 }
 
