@@ -19,7 +19,6 @@ use crate::progress::Style;
 /// 3 done with rejected records under --strict, 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "lookalike", version, arg_required_else_help = true)]
-#[command(disable_help_subcommand = true, subcommand_value_name = "COMMAND")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -30,7 +29,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Look at, convert and make corpora
-    #[command(subcommand, arg_required_else_help = true, disable_help_subcommand = true)]
+    #[command(subcommand, arg_required_else_help = true)]
     Corpus(CorpusCommand),
 }
 
@@ -85,7 +84,7 @@ pub struct InputArgs {
     #[arg(long, value_name = "NAME", default_value = "text", help_heading = "Reading")]
     pub text_field: String,
 
-    /// Field or column with its HTML, used without text
+    /// Field or column with its HTML, if it has no text
     #[arg(long, value_name = "NAME", default_value = "html", help_heading = "Reading")]
     pub html_field: String,
 
@@ -93,9 +92,9 @@ pub struct InputArgs {
     #[arg(long, value_name = "NAME", default_value = "url", help_heading = "Reading")]
     pub url_field: String,
 
-    /// Longer records are rejected; K, M for powers of 1024
+    /// Longer records are rejected
     ///
-    /// At most 128M. A reader's memory grows with the longest record it accepts.
+    /// K and M stand for powers of 1024; at most 128M. Memory grows with the longest record that is accepted.
     #[arg(long, value_name = "SIZE", default_value = "32M", help_heading = "Reading", value_parser = document_size)]
     pub max_document_bytes: usize,
 
@@ -109,6 +108,7 @@ pub struct InputArgs {
 
     /// What is taken of a document: page, main or email
     ///
+    /// page is all visible text, main leaves out menus and footers, email is the subject and body of a message.
     /// By default the page; under the profile kolcz, messages are read as e-mail.
     #[arg(long, value_name = "CONTENT", help_heading = "Text", hide_possible_values = true)]
     pub content: Option<ContentArg>,
@@ -175,6 +175,9 @@ pub struct WorkArgs {
     pub threads: Option<NonZeroUsize>,
 
     /// How to show progress: auto, plain, json or none
+    ///
+    /// auto is a bar on a terminal and a line every ten seconds elsewhere; plain is such lines and json a line of
+    /// JSON every second, both with one more at the end; none is silence.
     #[arg(
         long,
         value_name = "STYLE",
@@ -294,6 +297,9 @@ pub struct GenerateArgs {
     pub truth: Option<PathBuf>,
 
     /// How to show progress: auto, plain, json or none
+    ///
+    /// auto is a bar on a terminal and a line every ten seconds elsewhere; plain is such lines and json a line of
+    /// JSON every second, both with one more at the end; none is silence.
     #[arg(long, value_name = "STYLE", default_value = "auto", hide_possible_values = true)]
     pub progress: Style,
 }

@@ -14,7 +14,7 @@ use crate::console::tell;
 use crate::exit;
 
 /// How long the work may take to reach its next document and end by itself.
-const GRACE: Duration = Duration::from_secs(1);
+const GRACE: Duration = Duration::from_millis(500);
 
 /// The first signal asks the work to end at the next document. Work that cannot, since it waits for its input or
 /// has a large document in hand, is ended after a moment; a second signal ends it at once. Either way unfinished

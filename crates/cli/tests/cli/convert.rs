@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::support::{Doc, Folder, assert_counts, corpus, documents, jsonl, read_jsonl, skipped, stats};
+use super::support::{
+    Doc, Folder, assert_counts, corpus, documents, jsonl, program, read_jsonl, shell, skipped, stats,
+};
 
 fn convert(input: &Path, output: &Path) {
     let done = corpus("convert").path(input).option("-o", output).run().exits(0);
@@ -111,16 +113,15 @@ impl SmallDisk {
     fn mount(folder: &Folder) -> Option<SmallDisk> {
         let path = folder.join("disk");
         std::fs::create_dir(&path).unwrap();
-        let mut mount = std::process::Command::new("mount");
-        let mount = mount.args(["-t", "tmpfs", "-o", "size=256k", "tmpfs"]).arg(&path).output();
-        mount.is_ok_and(|done| done.status.success()).then_some(SmallDisk(path))
+        let mount = shell("mount -t tmpfs -o size=256k tmpfs disk").inside(folder.path()).run();
+        (mount.code == Some(0)).then_some(SmallDisk(path))
     }
 }
 
 #[cfg(target_os = "linux")]
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        let _ = std::process::Command::new("umount").arg(&self.0).status();
+        program("umount", [&self.0]).run();
     }
 }
 

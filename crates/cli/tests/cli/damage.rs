@@ -1,11 +1,11 @@
 //! Bad input: what is rejected, with which place and reason, and what stops the work.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::support::{
-    Folder, assert_counts, bzip2, corpus, documents, gzip, json_lines, jsonl, skipped, stats, zstd,
+    Folder, assert_counts, bzip2, corpus, documents, gzip, json_lines, jsonl, program, skipped, stats, zstd,
 };
 
 /// Rejects exactly the records that `expected` names by position, unit and a word of the reason.
@@ -195,7 +195,7 @@ fn an_unreadable_file_is_named() {
     allow(folder.path(), 0o755);
     allow(&file, 0o000);
     let Some(run) = without_privileges(&folder) else {
-        return skipped("this user may read everything and cannot become another");
+        return skipped("the program cannot be copied for a user without privileges");
     };
     let sentence = "cannot read a.jsonl: permission denied; change its rights or leave it out";
     run.path(&file).run().fails(1, sentence);
@@ -205,15 +205,12 @@ fn an_unreadable_file_is_named() {
 #[cfg(unix)]
 fn without_privileges(folder: &Folder) -> Option<super::support::Invocation> {
     use std::os::unix::process::CommandExt;
-    let mut run = corpus("stats");
-    if rustix::process::geteuid().is_root() {
-        let program: PathBuf = folder.join("lookalike");
-        std::fs::copy(env!("CARGO_BIN_EXE_lookalike"), &program).ok()?;
-        let mut command = std::process::Command::new(program);
-        command.args(["corpus", "stats"]).uid(65534).gid(65534).current_dir("/");
-        command.stdin(std::process::Stdio::null());
-        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-        run.command = command;
+    if !rustix::process::geteuid().is_root() {
+        return Some(corpus("stats"));
     }
+    let copy = folder.join("lookalike");
+    std::fs::copy(env!("CARGO_BIN_EXE_lookalike"), &copy).ok()?;
+    let mut run = program(copy, ["corpus", "stats"]).inside(Path::new("/"));
+    run.command.uid(65534).gid(65534);
     Some(run)
 }

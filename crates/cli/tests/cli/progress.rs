@@ -19,7 +19,7 @@ fn the_result_is_the_same_whatever_progress_shows() {
 fn plain_progress_ends_with_what_was_done() {
     let done = corpus("stats --sample --progress plain").run().exits(0);
     let last = done.stderr.lines().last().unwrap();
-    assert!(last.starts_with("3,000 documents, 10.6 MB read, "), "{last}");
+    assert!(last.starts_with("3,000 documents, 10.8 MB read, "), "{last}");
     assert!(last.ends_with(" documents/s, 100 % done, 0:00 left"), "{last}");
 }
 

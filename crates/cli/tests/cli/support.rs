@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -17,9 +17,22 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// The program with arguments, ready to run.
 pub(crate) fn lookalike<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Invocation {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lookalike"));
+    program(env!("CARGO_BIN_EXE_lookalike"), arguments)
+}
+
+/// Any program with arguments, ready to run.
+pub(crate) fn program<A: AsRef<OsStr>>(
+    program: impl AsRef<OsStr>,
+    arguments: impl IntoIterator<Item = A>,
+) -> Invocation {
+    let mut command = Command::new(program);
     command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).stdin(Stdio::null());
     Invocation { command }
+}
+
+/// A line for the shell.
+pub(crate) fn shell(line: &str) -> Invocation {
+    program("sh", ["-c", line])
 }
 
 /// `lookalike corpus …` with words as in a shell.
@@ -72,14 +85,27 @@ impl Invocation {
     pub(crate) fn start(mut self) -> Running {
         let mut child = self.command.spawn().expect("the program starts");
         let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+        let alive = watch(Pid::from_child(&child));
         Running {
             out: gather(stdout),
             err: gather(stderr),
             input: child.stdin.take(),
             child,
             seen: Vec::new(),
+            _alive: alive,
         }
     }
+}
+
+/// Kills the process when the sender outlives the limit, so that nothing that waits for it waits for ever.
+fn watch(process: Pid) -> Sender<()> {
+    let (alive, ended) = mpsc::channel();
+    std::thread::spawn(move || {
+        if ended.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+            let _ = kill_process(process, Signal::KILL);
+        }
+    });
+    alive
 }
 
 /// Reads to the end on a thread of its own and hands on piece by piece.
@@ -103,6 +129,8 @@ pub(crate) struct Running {
     out: Receiver<Vec<u8>>,
     err: Receiver<Vec<u8>>,
     seen: Vec<u8>,
+    /// Dropped with the rest, which tells that all is well.
+    _alive: Sender<()>,
 }
 
 impl Running {
@@ -163,8 +191,8 @@ fn drain(from: &Receiver<Vec<u8>>, deadline: Instant, mut all: Vec<u8>) -> Optio
     loop {
         match from.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(piece) => all.extend(piece),
-            Err(mpsc::RecvTimeoutError::Disconnected) => return Some(all),
-            Err(mpsc::RecvTimeoutError::Timeout) => return None,
+            Err(RecvTimeoutError::Disconnected) => return Some(all),
+            Err(RecvTimeoutError::Timeout) => return None,
         }
     }
 }
