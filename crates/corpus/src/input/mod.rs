@@ -1,10 +1,13 @@
 //! From a file, standard input or an object store to a window of uncompressed bytes.
 //!
+//! - `object`: objects in a store, listed and read by ranges
 //! - [`replay`]: compressed bytes that can be read again, so that damage can be stepped over
 //! - [`members`]: gzip, zstd and bzip2, member by member
 //! - [`stream`]: the window that every format reads from
 
 pub(crate) mod members;
+#[cfg(feature = "object-store")]
+pub(crate) mod object;
 pub(crate) mod replay;
 pub(crate) mod stream;
 
