@@ -9,6 +9,8 @@ use std::path::Path;
 
 use lookalike_corpus::write::{JsonlWriter, WarcWriter};
 use lookalike_corpus::{Compression, Corpus, CorpusError, Item, ReadOptions};
+use object_store::ObjectStoreExt;
+use object_store::aws::AmazonS3Builder;
 use tempfile::TempDir;
 
 /// Bytes of one request of the reader.
@@ -35,6 +37,13 @@ impl Bucket {
 
     fn put(&self, key: &str, body: &[u8]) {
         self.request(&format!("/{key}"), body);
+    }
+
+    /// Puts an object where one is already, which the server allows only with credentials.
+    fn replace(&self, key: &str, body: String) {
+        let store = AmazonS3Builder::from_env().with_bucket_name(self.name).build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(store.put(&key.into(), body.into())).unwrap();
     }
 
     fn put_folder(&self, prefix: &str, folder: &Path) {
@@ -207,11 +216,12 @@ fn a_prefix_is_read_as_its_folder_is() {
 #[test]
 fn a_listing_goes_beyond_its_first_page() {
     let Some(bucket) = Bucket::create("pages") else { return };
-    for number in 0..1001 {
-        bucket.put(&format!("many/{number:04}.txt"), b"word");
+    // The server of `scripts/with-s3` lists twenty at a time.
+    for number in 0..50 {
+        bucket.put(&format!("many/{number:02}.txt"), b"word");
     }
     let corpus = open(&bucket.address("many/")).unwrap();
-    assert_eq!(corpus.shards().len(), 1001);
+    assert_eq!(corpus.shards().len(), 50);
     assert!(corpus.shards().is_sorted_by(|a, b| a.name < b.name));
 }
 
@@ -253,7 +263,7 @@ fn what_is_not_there_is_named() {
         assert_eq!(error, format!("{input} is neither a file, a folder nor a pattern that matches one"));
     }
     let error = open("s3://no-such-bucket/x/").unwrap_err().to_string();
-    assert_eq!(error, "cannot read s3://no-such-bucket/x/: there is no such object or bucket");
+    assert_eq!(error, "cannot read s3://no-such-bucket/x/: there is no such bucket");
 
     let mut shard = open(&bucket.address("there.jsonl")).unwrap().shards()[0].clone();
     shard.origin = lookalike_corpus::Origin::Object(bucket.address("gone.jsonl"));
@@ -278,7 +288,7 @@ fn an_object_that_is_replaced_is_not_mixed_with_the_new_one() {
     let corpus = open(&bucket.address("x.jsonl")).unwrap();
     let mut reader = corpus.shards()[0].open(corpus.options()).unwrap();
     assert!(reader.next().unwrap().is_some());
-    bucket.put("x.jsonl", content("new").as_bytes());
+    bucket.replace("x.jsonl", content("new"));
     let error = loop {
         match reader.next() {
             Ok(Some(Item::Document(document))) => assert_eq!(document.id, "old"),

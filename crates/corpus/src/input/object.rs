@@ -94,9 +94,20 @@ fn plain(error: Error) -> io::Error {
             let sentence = format!("the store denies access with these credentials ({})", one_line(&*source));
             io::Error::new(io::ErrorKind::PermissionDenied, sentence)
         }
-        Error::Generic { source, .. } => io::Error::other(one_line(&*source)),
+        Error::Generic { source, .. } => generic(&one_line(&*source)),
         other => io::Error::other(one_line(&other)),
     }
+}
+
+/// A bucket that is missing is told from other failures only by the code in the store's answer.
+fn generic(answer: &str) -> io::Error {
+    if ["NoSuchBucket", "ContainerNotFound"]
+        .iter()
+        .any(|code| answer.contains(&format!("<Code>{code}</Code>")))
+    {
+        return io::Error::new(io::ErrorKind::NotFound, "there is no such bucket");
+    }
+    io::Error::other(answer)
 }
 
 /// Stores answer with pages of XML: their line breaks would tear a message apart.
@@ -116,6 +127,9 @@ mod tests {
         assert_eq!(denied.to_string(), "the store denies access with these credentials (<Error> <Code/>)");
         let missing = Error::NotFound { path: "k".into(), source: "404".into() };
         assert_eq!(plain(missing).to_string(), "there is no such object or bucket");
+        let no_bucket = "404:\n<Error><Code>NoSuchBucket</Code></Error>".into();
+        let no_bucket = plain(Error::Generic { store: "S3", source: no_bucket });
+        assert_eq!(no_bucket.to_string(), "there is no such bucket");
     }
 
     #[test]
