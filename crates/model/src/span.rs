@@ -51,7 +51,7 @@ pub(crate) fn offset(at: usize) -> u32 {
 /// // "a &amp; b" becomes "a & b"
 /// let mut map = SpanMap::default();
 /// map.copied(0, 0, 2);
-/// map.replaced(2, 2, 7);
+/// map.replaced(2, 2, 5);
 /// map.copied(3, 7, 2);
 /// assert_eq!(map.back(Span::new(2, 3)), Span::new(2, 7));
 /// assert_eq!(map.back(Span::new(4, 5)), Span::new(8, 9));
