@@ -159,3 +159,12 @@ fn fields_can_have_other_names() {
     let done = corpus("head --id-field key --text-field body --url-field link").path(file).run().exits(0);
     assert_eq!(done.stdout, "== k  https://e.example/  (2 words)\none rose\n\n");
 }
+
+#[test]
+fn two_records_with_one_id_are_two_documents_and_reported() {
+    let folder = Folder::new();
+    let file = folder.file("a.jsonl", [jsonl(&documents(3)), jsonl(&documents(2))].concat());
+    let summary = stats([file]);
+    assert_counts(&summary, 5, 5 * WORDS as u64, 0);
+    assert_eq!((&summary["duplicate_ids"], &summary["exact_duplicates"]), (&2.into(), &2.into()));
+}
