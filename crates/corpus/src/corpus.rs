@@ -256,7 +256,7 @@ impl Shard {
             Format::Trec => Box::new(formats::trec::Trec::new(stream, ledger)),
             Format::MediaWiki => Box::new(formats::mediawiki::MediaWiki::new(stream, ledger)),
             Format::Mbox => Box::new(formats::mail::Mbox::new(stream, ledger)),
-            Format::Email => Box::new(formats::mail::Message::new(stream, ledger)),
+            Format::Email => Box::new(formats::plain::Plain::new(stream, ledger, Media::Email)),
             Format::Csv => Box::new(formats::table::Table::new(stream, ledger, b',')?),
             Format::Tsv => Box::new(formats::table::Table::new(stream, ledger, b'\t')?),
             Format::Html => Box::new(formats::plain::Plain::new(stream, ledger, Media::Html)),

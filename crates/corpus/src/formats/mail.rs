@@ -1,4 +1,4 @@
-//! E-mail: many messages in one file (mbox), or one message per file (Maildir, `.eml`).
+//! E-mail: many messages in one file, mbox. A file with a single message is a plain file.
 //!
 //! A message of an mbox begins with a line `From sender date` at the start of the file or behind an empty
 //! line. Writers put `>` before such lines in a body; it is left there, since the variants of the format do
@@ -204,44 +204,6 @@ fn id_of_field(field: &[u8]) -> Option<&str> {
     std::str::from_utf8(bare.trim_ascii()).ok().filter(|id| !id.is_empty() && !id.contains(['\r', '\n']))
 }
 
-/// A shard that is one message.
-pub(crate) struct Message {
-    stream: Stream,
-    ledger: Ledger,
-    done: bool,
-}
-
-impl Message {
-    pub(crate) fn new(stream: Stream, ledger: Ledger) -> Self {
-        Message { stream, ledger, done: false }
-    }
-}
-
-impl Records for Message {
-    fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {
-        if std::mem::replace(&mut self.done, true) {
-            return Ok(None);
-        }
-        let more = self.stream.ensure(self.ledger.limit().saturating_add(1));
-        if more.map_err(CorpusError::reading(&self.ledger.shard))? {
-            return Ok(Some(self.ledger.too_long(0)));
-        }
-        if let Some(reason) = self.stream.fault() {
-            return Ok(Some(self.ledger.reject(0, Reason::Truncated(reason.to_owned()))));
-        }
-        let place = self.ledger.place(0);
-        let raw = self.stream.window();
-        Ok(Some(Item::Document(Document {
-            id: &self.ledger.shard,
-            url: None,
-            media: Media::Email,
-            content: Content::Encoded { bytes: raw, charset: None },
-            place,
-            raw: Some(raw),
-        })))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use lookalike_model::ReasonKind;
@@ -372,27 +334,10 @@ mod tests {
         assert_eq!(count(&mut short), 1);
     }
 
-    #[test]
-    fn a_file_with_one_message_is_named_by_the_shard() {
-        let mut message = Message::new(stream("Subject: x\n\nHi"), ledger(ReadOptions::default()));
-        assert_eq!(briefs(&mut message), ["shard: Subject: x\n\nHi"]);
-    }
-
-    #[test]
-    fn a_single_message_may_be_too_long_or_cut() {
-        let mut long = Message::new(stream("0123456789"), ledger(limited(9)));
-        assert_eq!(read_all(&mut long), [Seen::Rejected(ReasonKind::TooLong, 0)]);
-        let mut bytes = gzip(b"Subject: a message that is cut");
-        bytes.truncate(bytes.len() - 9);
-        let mut cut = Message::new(stream(bytes), ledger(ReadOptions::default()));
-        assert_eq!(read_all(&mut cut), [Seen::Rejected(ReasonKind::Truncated, 0)]);
-    }
-
     proptest! {
         #[test]
         fn no_bytes_make_the_reader_fail(bytes in prop::collection::vec(any::<u8>(), 0..300), step in 1usize..40) {
-            count(&mut Mbox::new(stream_by(bytes.clone(), step), ledger(limited(64))));
-            count(&mut Message::new(stream_by(bytes, step), ledger(limited(64))));
+            count(&mut Mbox::new(stream_by(bytes, step), ledger(limited(64))));
         }
 
         #[test]

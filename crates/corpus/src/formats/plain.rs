@@ -1,4 +1,4 @@
-//! Plain files: the whole shard is one document, named by its path.
+//! Plain files, pages and single messages: the whole shard is one document, named by its path.
 
 use lookalike_model::{Content, Document, Media, Reason};
 
