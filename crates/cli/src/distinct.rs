@@ -34,39 +34,70 @@ impl Distinct {
             return Ok(self.buffer.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64);
         }
         self.spill()?;
-        let readers = self.runs.into_iter().map(|run| BufReader::with_capacity(64 << 10, run)).collect();
-        count_repeats(readers)
+        let mut merge = Merge::new(self.runs)?;
+        let (mut repeats, mut last) = (0, None);
+        while let Some(digest) = merge.next()? {
+            repeats += u64::from(last == Some(digest));
+            last = Some(digest);
+        }
+        Ok(repeats)
     }
 
     fn spill(&mut self) -> io::Result<()> {
         self.buffer.sort_unstable();
-        let mut run = tempfile::tempfile()?;
-        let mut writer = BufWriter::with_capacity(1 << 20, &mut run);
-        for digest in self.buffer.drain(..) {
-            writer.write_all(&digest.to_le_bytes())?;
-        }
-        writer.flush()?;
-        drop(writer);
-        run.rewind()?;
+        let mut digests = self.buffer.drain(..);
+        let run = write_run(|| Ok(digests.next()))?;
+        drop(digests);
         self.runs.push(run);
+        if self.runs.len() == MOST_RUNS {
+            let mut merge = Merge::new(std::mem::take(&mut self.runs))?;
+            self.runs.push(write_run(|| merge.next())?);
+        }
         Ok(())
     }
 }
 
-/// Merges sorted runs and counts neighbours that are equal.
-fn count_repeats(mut runs: Vec<BufReader<File>>) -> io::Result<u64> {
-    let mut heap = BinaryHeap::new();
-    for (index, run) in runs.iter_mut().enumerate() {
-        heap.extend(next(run)?.map(|digest| Reverse((digest, index))));
+/// So many runs are merged into one: each is an open file.
+const MOST_RUNS: usize = 128;
+
+/// Writes digests, which come in order, to a file without a name.
+fn write_run(mut next: impl FnMut() -> io::Result<Option<u128>>) -> io::Result<File> {
+    let mut run = tempfile::tempfile()?;
+    let mut writer = BufWriter::with_capacity(1 << 20, &mut run);
+    while let Some(digest) = next()? {
+        writer.write_all(&digest.to_le_bytes())?;
     }
-    let mut repeats = 0;
-    let mut last = None;
-    while let Some(Reverse((digest, index))) = heap.pop() {
-        repeats += u64::from(last == Some(digest));
-        last = Some(digest);
-        heap.extend(next(&mut runs[index])?.map(|digest| Reverse((digest, index))));
+    writer.flush()?;
+    drop(writer);
+    run.rewind()?;
+    Ok(run)
+}
+
+/// The digests of sorted runs, in order.
+struct Merge {
+    runs: Vec<BufReader<File>>,
+    heads: BinaryHeap<Reverse<(u128, usize)>>,
+}
+
+impl Merge {
+    fn new(runs: Vec<File>) -> io::Result<Self> {
+        let runs = runs.into_iter().map(|run| BufReader::with_capacity(64 << 10, run)).collect();
+        let mut merge = Merge { runs, heads: BinaryHeap::new() };
+        (0..merge.runs.len()).try_for_each(|index| merge.advance(index))?;
+        Ok(merge)
     }
-    Ok(repeats)
+
+    fn next(&mut self) -> io::Result<Option<u128>> {
+        let Some(Reverse((digest, index))) = self.heads.pop() else { return Ok(None) };
+        self.advance(index)?;
+        Ok(Some(digest))
+    }
+
+    /// Puts the next digest of a run among the heads.
+    fn advance(&mut self, index: usize) -> io::Result<()> {
+        self.heads.extend(next(&mut self.runs[index])?.map(|digest| Reverse((digest, index))));
+        Ok(())
+    }
 }
 
 fn next(run: &mut BufReader<File>) -> io::Result<Option<u128>> {
@@ -93,7 +124,7 @@ mod tests {
         let digests: Vec<u128> = (0..10_000u128).map(|i| i * i % 977).collect();
         let kinds: std::collections::HashSet<_> = digests.iter().collect();
         let plain = (digests.len() - kinds.len()) as u64;
-        for capacity in [100, 9_999, 10_000, 20_000] {
+        for capacity in [30, 100, 9_999, 10_000, 20_000] {
             assert_eq!(repeats(&digests, capacity), plain, "{capacity}");
         }
         assert_eq!(repeats(&[3, 1, 3, 3, 2, 1], 1), 3);

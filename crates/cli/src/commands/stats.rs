@@ -30,16 +30,20 @@ pub(crate) fn run(args: &StatsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     apart_from(&corpus, &args.work.rejected.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let mut rejections = Rejections::new(args.work.rejected.as_deref())?;
     let seen = Seen::default();
+    // Shards are added up as they end: what stays of each until the end is only what must be told in order.
+    let tally = Mutex::new(Tally::default());
     let progress =
         Progress::show(args.work.progress, corpus.bytes().map_or(Total::Unknown, Total::Bytes), watch);
-    let shards =
-        walk::shards(&corpus, args.work.threads(), |shard| read_shard(args, &corpus, shard, &seen, watch));
+    let shards = walk::shards(&corpus, args.work.threads(), |shard| {
+        let (found, told) = read_shard(args, &corpus, shard, &seen, watch)?;
+        tally.lock().expect("no worker panicked").merge(&found);
+        Ok(told)
+    });
     drop(progress);
-    let mut tally = Tally { shards: corpus.shards().len() as u64, bytes: corpus.bytes(), ..Tally::default() };
-    for (found, told) in shards? {
-        rejections.tell_all(&told)?;
-        tally.merge(&found);
-    }
+    shards?.iter().try_for_each(|told| rejections.tell_all(told))?;
+    let mut tally = tally.into_inner().expect("no worker panicked");
+    tally.shards = corpus.shards().len() as u64;
+    tally.bytes = corpus.bytes();
     tally.exact_duplicates = repeats(seen.texts)?;
     tally.duplicate_ids = repeats(seen.ids)?;
     let mut out = std::io::stdout().lock();
