@@ -91,17 +91,30 @@ fn a_file_that_fails_half_way_leaves_the_old_output_alone() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_device_without_room_is_told_in_one_sentence() {
+    use std::os::unix::fs::FileTypeExt;
     let folder = Folder::new();
     for name in ["full.jsonl", "full.warc.gz", "full.parquet"] {
         if name.ends_with("parquet") && !cfg!(feature = "parquet") {
             continue;
         }
-        let link = folder.join(name);
-        std::os::unix::fs::symlink("/dev/full", &link).unwrap();
+        if !full_device(&folder, name) {
+            return skipped("no device that is full");
+        }
         let done = corpus("convert --sample --progress none -o").path(name).inside(folder.path()).run();
         done.fails(1, &format!("cannot write {name}: the disk is full; make room or write to another one"));
-        assert!(link.is_symlink());
+        assert!(folder.join(name).metadata().unwrap().file_type().is_char_device());
     }
+}
+
+/// A device without room. One who may write to `/dev` gets a device of their own: a mistake in the program must not
+/// cost the machine's. False when there is none to be had.
+#[cfg(target_os = "linux")]
+fn full_device(folder: &Folder, name: &str) -> bool {
+    if rustix::process::geteuid().is_root() {
+        return shell(&format!("mknod {name} c 1 7 && : <{name}")).inside(folder.path()).run().code
+            == Some(0);
+    }
+    std::os::unix::fs::symlink("/dev/full", folder.join(name)).is_ok() && folder.join(name).exists()
 }
 
 /// A very small disk, gone with its value.

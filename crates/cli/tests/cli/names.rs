@@ -1,8 +1,6 @@
 //! Odd file names, links, devices, and outputs that would fall on inputs.
 
-use std::path::Path;
-
-use super::support::{Folder, corpus, documents, jsonl, stats};
+use super::support::{Folder, corpus, documents, jsonl, shell, stats};
 
 #[test]
 fn names_with_spaces_and_signs_of_patterns_are_found_as_they_are() {
@@ -82,13 +80,17 @@ fn a_link_to_an_output_stays_a_link() {
 
 #[cfg(unix)]
 #[test]
-fn a_device_is_written_and_never_replaced() {
+fn a_pipe_is_written_and_never_replaced() {
     use std::os::unix::fs::FileTypeExt;
     let folder = Folder::new();
-    std::os::unix::fs::symlink("/dev/null", folder.join("null.jsonl")).unwrap();
-    corpus("generate --documents 3 -o null.jsonl").inside(folder.path()).run().exits(0);
     let bad = folder.file("a.jsonl", "{broken\n");
-    corpus("stats --rejected /dev/null").path(bad).run().exits(0);
-    assert!(Path::new("/dev/null").metadata().unwrap().file_type().is_char_device());
-    assert!(folder.join("null.jsonl").is_symlink());
+    shell("mkfifo pipe.jsonl").inside(folder.path()).run().exits(0);
+    let read = || shell("cat pipe.jsonl").inside(folder.path()).start();
+    let reader = read();
+    corpus("generate --documents 3 -o pipe.jsonl").inside(folder.path()).run().exits(0);
+    assert_eq!(reader.end().exits(0).stdout.lines().count(), 3);
+    let reader = read();
+    corpus("stats --rejected pipe.jsonl").path(bad).inside(folder.path()).run().exits(0);
+    assert_eq!(reader.end().exits(0).stdout.lines().count(), 1);
+    assert!(folder.join("pipe.jsonl").metadata().unwrap().file_type().is_fifo());
 }

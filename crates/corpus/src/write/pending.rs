@@ -119,7 +119,8 @@ fn begin(target: &Path) -> io::Result<(File, Option<(Temporary, PathBuf)>)> {
         Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
         Ok(found) if !found.is_file() => return Ok((OpenOptions::new().write(true).open(target)?, None)),
         Ok(_) => fs::canonicalize(target)?,
-        Err(_) => target.to_owned(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => target.to_owned(),
+        Err(error) => return Err(error),
     };
     let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (file, temporary) = Temporary::beside(folder)?;
@@ -169,16 +170,25 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_device_is_written_and_never_replaced() {
+    fn a_pipe_is_written_and_never_replaced() {
         use std::os::unix::fs::FileTypeExt;
         let folder = tempfile::tempdir().unwrap();
-        let link = folder.path().join("link");
-        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
-        let (mut out, pending) = Pending::begin(&link).unwrap();
-        out.write_all(b"new").unwrap();
-        pending.finish().unwrap();
-        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
-        assert!(link.is_symlink());
+        let (pipe, link) = (folder.path().join("pipe"), folder.path().join("link"));
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        std::os::unix::fs::symlink(&pipe, &link).unwrap();
+        for target in [&pipe, &link] {
+            let reader = std::thread::spawn({
+                let pipe = pipe.clone();
+                move || fs::read(pipe).unwrap()
+            });
+            let (mut out, pending) = Pending::begin(target).unwrap();
+            out.write_all(b"new").unwrap();
+            drop(out);
+            pending.finish().unwrap();
+            assert_eq!(reader.join().unwrap(), b"new");
+        }
+        assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+        assert_eq!(names(folder.path()), ["link", "pipe"]);
     }
 
     #[test]
