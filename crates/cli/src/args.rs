@@ -170,10 +170,6 @@ pub enum ContentArg {
 /// How the work is done; nothing here changes a result.
 #[derive(Debug, Clone, Args)]
 pub struct WorkArgs {
-    /// Threads to work on; all cores by default
-    #[arg(long, value_name = "N", help_heading = "Work", value_parser = positive)]
-    pub threads: Option<NonZeroUsize>,
-
     /// How to show progress: auto, plain, json or none
     ///
     /// auto is a bar on a terminal and a line every ten seconds elsewhere; plain is such lines and json a line of
@@ -198,14 +194,6 @@ pub struct WorkArgs {
     pub rejected: Option<PathBuf>,
 }
 
-impl WorkArgs {
-    /// Number of threads.
-    pub fn threads(&self) -> usize {
-        let all = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        self.threads.map_or_else(all, |threads| threads.get())
-    }
-}
-
 /// `corpus stats`
 #[derive(Debug, Args)]
 pub struct StatsArgs {
@@ -217,9 +205,21 @@ pub struct StatsArgs {
     #[arg(long)]
     pub json: bool,
 
+    /// Threads to work on; all cores by default
+    #[arg(long, value_name = "N", help_heading = "Work", value_parser = positive)]
+    pub threads: Option<NonZeroUsize>,
+
     /// How to work.
     #[command(flatten)]
     pub work: WorkArgs,
+}
+
+impl StatsArgs {
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        self.threads.map_or_else(all, |threads| threads.get())
+    }
 }
 
 /// `corpus head`

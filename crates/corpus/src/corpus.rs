@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lookalike_model::{Media, Unit};
+use lookalike_model::Media;
 
 use crate::formats;
 use crate::input::{Replay, Stream};
-use crate::reader::Records;
+use crate::reader::{Damage, Records};
 use crate::record::Ledger;
 use crate::{CorpusError, Format, ReadOptions, Reader};
 
@@ -105,7 +105,14 @@ fn collect(input: &OsStr, shards: &mut Vec<Shard>, parents: &mut Vec<PathBuf>) -
         return collect_path(path, shards, parents);
     }
     let nothing = || CorpusError::NoInput { input: text.clone().into_owned() };
-    let mut found: Vec<PathBuf> = glob::glob(&text).map_err(|_| nothing())?.filter_map(Result::ok).collect();
+    // As inside folders, names that begin with a dot must be asked for.
+    let options = glob::MatchOptions { require_literal_leading_dot: true, ..Default::default() };
+    let unreadable = |error: glob::GlobError| CorpusError::Read {
+        name: error.path().display().to_string(),
+        source: error.into(),
+    };
+    let found: Result<Vec<PathBuf>, _> = glob::glob_with(&text, options).map_err(|_| nothing())?.collect();
+    let mut found = found.map_err(unreadable)?;
     found.sort_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
     if found.is_empty() {
         return Err(nothing());
@@ -128,7 +135,7 @@ fn collect_path(path: &Path, shards: &mut Vec<Shard>, parents: &mut Vec<PathBuf>
     let full = std::path::absolute(path).map_err(reading(path))?;
     if path.is_dir() {
         let before = shards.len();
-        walk(&full, None, shards)?;
+        walk(&full, None, &mut Vec::new(), shards)?;
         if shards.len() == before {
             return Err(CorpusError::EmptyFolder { input: path.display().to_string() });
         }
@@ -151,8 +158,19 @@ fn file_shard(path: &Path, format: Option<Format>) -> io::Result<Shard> {
     Ok(Shard { name: String::new(), origin: Origin::File(path.to_owned()), bytes, format })
 }
 
-/// Adds the files below `folder`, in the order of their paths' bytes.
-fn walk(folder: &Path, format: Option<Format>, shards: &mut Vec<Shard>) -> Result<(), CorpusError> {
+/// Adds the files below `folder`, in the order of their paths' bytes. `trail` holds the folders that it lies in, by
+/// their real paths: a link to one of them would never end and is passed over. So are pipes and devices.
+fn walk(
+    folder: &Path,
+    format: Option<Format>,
+    trail: &mut Vec<PathBuf>,
+    shards: &mut Vec<Shard>,
+) -> Result<(), CorpusError> {
+    let real = fs::canonicalize(folder).map_err(reading(folder))?;
+    if trail.contains(&real) {
+        return Ok(());
+    }
+    trail.push(real);
     let maildir = folder.join("cur").is_dir() && folder.join("new").is_dir();
     let format = if maildir { Some(Format::Email) } else { format };
     let mut entries = Vec::new();
@@ -165,9 +183,6 @@ fn walk(folder: &Path, format: Option<Format>, shards: &mut Vec<Shard>) -> Resul
             continue;
         }
         if is_folder {
-            if leads_back(&path).map_err(reading(&path))? {
-                continue;
-            }
             // With the slash that its files' paths have, a folder sorts where its files do.
             key.push(b'/');
         }
@@ -176,22 +191,14 @@ fn walk(folder: &Path, format: Option<Format>, shards: &mut Vec<Shard>) -> Resul
     entries.sort();
     for (_, path, is_folder) in entries {
         if is_folder {
-            walk(&path, format, shards)?;
+            walk(&path, format, trail, shards)?;
         } else {
-            shards.push(file_shard(&path, format).map_err(reading(&path))?);
+            let shard = file_shard(&path, format).map_err(reading(&path))?;
+            shards.extend(shard.bytes.is_some().then_some(shard));
         }
     }
+    trail.pop();
     Ok(())
-}
-
-/// True for a link to a folder that it lies in itself, which would never end.
-fn leads_back(folder: &Path) -> io::Result<bool> {
-    if !folder.is_symlink() {
-        return Ok(false);
-    }
-    let target = fs::canonicalize(folder)?;
-    let parent = fs::canonicalize(folder.parent().unwrap_or(folder))?;
-    Ok(parent.starts_with(target))
 }
 
 /// Names every file by its path from the folder that all inputs share.
@@ -221,8 +228,9 @@ impl Shard {
             Origin::Object(address) => open_object(address)?,
         };
         let raw = Replay::new(Box::new(Counted { inner: source, count: consumed.clone() }));
-        let mut stream = Stream::open(raw).map_err(self.reading())?;
-        stream.ensure(crate::sniff::HEAD).map_err(self.reading())?;
+        let named = crate::Compression::named(Path::new(&self.name));
+        let mut stream = Stream::open(raw, named).map_err(self.reading())?;
+        let damage = damage_in_front(&mut stream).map_err(self.reading())?;
         let compression = stream.compression();
         let format = match options.format.or(self.format) {
             Some(format) => format,
@@ -231,10 +239,14 @@ impl Shard {
             None => Format::seen(stream.window(), &self.name, options)
                 .map_err(|seen| CorpusError::UnknownFormat { name: self.name.clone(), seen })?,
         };
-        let unit = if format == Format::Parquet { Unit::Row } else { Unit::Byte };
-        let ledger = Ledger::new(self.name.clone(), options.clone(), unit);
+        let ledger = Ledger::new(
+            self.name.clone(),
+            options.clone(),
+            format.unit(),
+            damage.as_ref().map_or(0, |d| d.count),
+        );
         let records = self.records(format, stream, ledger, &consumed)?;
-        Ok(Reader::new(records, format, compression, consumed))
+        Ok(Reader::new(records, damage, format, compression, consumed))
     }
 
     fn reading(&self) -> impl FnOnce(io::Error) -> CorpusError + '_ {
@@ -286,6 +298,20 @@ impl Shard {
     fn parquet(&self, _: Stream, _: Ledger, _: &Arc<AtomicU64>) -> Result<Box<dyn Records>, CorpusError> {
         Err(CorpusError::NotBuilt { name: self.name.clone(), feature: "parquet" })
     }
+}
+
+/// Looks at the front of a shard, past compressed members of which nothing can be read.
+fn damage_in_front(stream: &mut Stream) -> io::Result<Option<Damage>> {
+    let mut damage: Option<Damage> = None;
+    stream.ensure(crate::sniff::HEAD)?;
+    while stream.window().is_empty()
+        && let Some(reason) = stream.fault()
+    {
+        damage.get_or_insert_with(|| Damage::new(reason)).count += 1;
+        stream.resume();
+        stream.ensure(crate::sniff::HEAD)?;
+    }
+    Ok(damage)
 }
 
 #[cfg(feature = "parquet")]
@@ -388,11 +414,53 @@ mod tests {
         assert_eq!(mail.len(), 2);
     }
 
+    /// Documents and rejections of a shard in memory.
+    fn counts(name: &str, content: &[u8]) -> (u64, u64) {
+        let corpus = Corpus::in_memory(name, content.into(), ReadOptions::default());
+        let mut reader = corpus.shards()[0].open(corpus.options()).unwrap();
+        let (mut documents, mut rejected) = (0, 0);
+        while let Some(item) = reader.next().unwrap() {
+            match item {
+                crate::Item::Document(document) => {
+                    assert_eq!(document.place.record, documents + rejected);
+                    documents += 1;
+                }
+                crate::Item::Rejected(_) => rejected += 1,
+                crate::Item::Skipped(_) => {}
+            }
+        }
+        (documents, rejected)
+    }
+
+    #[test]
+    fn damage_at_the_front_costs_what_it_hits() {
+        use crate::formats::testing::compress;
+        let record = |n: u32| {
+            let body = format!("text number {n}");
+            let length = body.len();
+            format!("WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: {length}\r\n\r\n{body}\r\n\r\n")
+        };
+        let members: Vec<Vec<u8>> =
+            (0..10).map(|n| compress(crate::Compression::Gzip, record(n).as_bytes())).collect();
+        let mut torn = members.concat();
+        torn[12..30].fill(0xff);
+        assert_eq!(counts("x.warc.gz", &torn), (9, 1));
+        let mut nameless = members.concat();
+        nameless[0] = 0;
+        assert_eq!(counts("x.warc.gz", &nameless), (9, 1));
+        let junk = format!("junk\r\n{}", (0..10).map(record).collect::<String>());
+        assert_eq!(counts("x.warc", junk.as_bytes()), (10, 1));
+        assert_eq!(counts("stdin", b"{\"text\":\"a\"}x\n{\"text\":\"b\"}\n{\"text\":\"c\"}\n"), (2, 1));
+    }
+
     #[cfg(unix)]
     #[test]
     fn a_link_to_a_parent_does_not_loop() {
         let root = tree();
         std::os::unix::fs::symlink(root.path(), root.path().join("a/up")).unwrap();
-        assert_eq!(names(&[root.path()]).len(), 7);
+        std::os::unix::fs::symlink(root.path().join("b"), root.path().join("a/z/b")).unwrap();
+        std::os::unix::fs::symlink(root.path().join("a/z"), root.path().join("b/z")).unwrap();
+        let found = names(&[root.path()]);
+        assert_eq!(found.iter().filter(|name| name.ends_with("x.txt")).count(), 2, "{found:?}");
     }
 }

@@ -81,7 +81,9 @@ impl CorpusError {
 }
 
 fn unread(error: &io::Error) -> String {
+    // An error that carries its own words has more to say than its kind.
     match error.kind() {
+        _ if error.get_ref().is_some() => plainly(error),
         io::ErrorKind::NotFound => "it is not there".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied; change its rights or leave it out".to_owned(),
         _ => plainly(error),

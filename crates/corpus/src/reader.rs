@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lookalike_model::{Document, Rejection, Skip};
+use lookalike_model::{Document, Place, Reason, Rejection, Skip, Unit};
 
 use crate::{Compression, CorpusError, Format};
 
@@ -30,9 +30,33 @@ pub(crate) trait Records: Send {
     }
 }
 
+/// Compressed members at the front of a shard of which nothing could be read. They are told of before anything
+/// else, one rejection each.
+pub(crate) struct Damage {
+    reason: String,
+    pub(crate) count: u64,
+    told: u64,
+}
+
+impl Damage {
+    pub(crate) fn new(reason: &str) -> Self {
+        Damage { reason: reason.to_owned(), count: 0, told: 0 }
+    }
+
+    fn next(&mut self, unit: Unit) -> Option<Rejection> {
+        if self.told == self.count {
+            return None;
+        }
+        let place = Place { record: self.told, position: 0 };
+        self.told += 1;
+        Some(Rejection { place, unit, reason: Reason::Truncated(self.reason.clone()) })
+    }
+}
+
 /// Reads the items of one shard.
 pub struct Reader {
     records: Box<dyn Records>,
+    damage: Option<Damage>,
     format: Format,
     compression: Compression,
     consumed: Arc<AtomicU64>,
@@ -41,11 +65,12 @@ pub struct Reader {
 impl Reader {
     pub(crate) fn new(
         records: Box<dyn Records>,
+        damage: Option<Damage>,
         format: Format,
         compression: Compression,
         consumed: Arc<AtomicU64>,
     ) -> Self {
-        Reader { records, format, compression, consumed }
+        Reader { records, damage, format, compression, consumed }
     }
 
     /// The next item, or `None` at the end of the shard.
@@ -54,6 +79,10 @@ impl Reader {
         reason = "items borrow from the reader, which `Iterator` cannot say"
     )]
     pub fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {
+        let unit = self.format.unit();
+        if let Some(rejection) = self.damage.as_mut().and_then(|damage| damage.next(unit)) {
+            return Ok(Some(Item::Rejected(rejection)));
+        }
         self.records.next()
     }
 

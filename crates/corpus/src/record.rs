@@ -19,13 +19,15 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn new(shard: String, options: Arc<ReadOptions>, unit: Unit) -> Self {
-        Ledger { shard, options, record: 0, unit, own_id: String::new() }
+    /// A ledger in which the first `record` records are already written.
+    pub(crate) fn new(shard: String, options: Arc<ReadOptions>, unit: Unit, record: u64) -> Self {
+        Ledger { shard, options, record, unit, own_id: String::new() }
     }
 
     /// The longest record that may be read.
     pub(crate) fn limit(&self) -> usize {
-        self.options.max_document_bytes
+        // Nothing can be longer, and sums with it stay small.
+        self.options.max_document_bytes.min(u32::MAX as usize)
     }
 
     /// Counts a record that begins at `position`.

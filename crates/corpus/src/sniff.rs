@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use lookalike_model::Unit;
+
 use crate::ReadOptions;
 
 /// How documents are laid out in a shard.
@@ -51,6 +53,11 @@ const NAMES: [(Format, &str); 12] = [
 ];
 
 impl Format {
+    /// What positions in a shard of this format count.
+    pub fn unit(self) -> Unit {
+        if self == Format::Parquet { Unit::Row } else { Unit::Byte }
+    }
+
     /// All names, for help texts.
     pub fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|(_, name)| *name)
@@ -92,6 +99,7 @@ impl Format {
         by_opening(text)
             .or_else(|| json_lines(text, &ending))
             .or_else(|| table(text, &ending, options))
+            .or_else(|| by_name(text, &ending))
             .map_or_else(|| plain(head, text, &ending), Ok)
     }
 }
@@ -137,12 +145,25 @@ fn json_lines(text: &[u8], ending: &str) -> Option<Format> {
         // The first line may be the broken one.
         lines.any(|line| line.trim_ascii_start().starts_with(b"{"))
     } else {
-        let whole = |line: &[u8]| {
-            !line.ends_with(b"\n") || serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
+        let object = |line: &[u8]| {
+            line.starts_with(b"{") && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
         };
-        text.starts_with(b"{") && lines.next().is_some_and(whole)
+        // A first line that is longer than what we look at, or one whole object among the first lines.
+        text.starts_with(b"{") && (!text.contains(&b'\n') || lines.take(100).any(object))
     };
     objects.then_some(Format::Jsonl)
+}
+
+/// Formats that damage at the front hides: then the name tells, and the damage will be rejected in its place.
+fn by_name(text: &[u8], ending: &str) -> Option<Format> {
+    match ending {
+        "warc" | "wet" => Some(Format::Warc),
+        "arc" => Some(Format::Arc),
+        "mbox" => Some(Format::Mbox),
+        "trec" => Some(Format::Trec),
+        "xml" if memchr::memmem::find(text, b"<page>").is_some() => Some(Format::MediaWiki),
+        _ => None,
+    }
 }
 
 fn table(text: &[u8], ending: &str, options: &ReadOptions) -> Option<Format> {
@@ -216,6 +237,14 @@ mod tests {
         assert_eq!(seen("{oops\n", "notes"), Format::Text);
         assert_eq!(seen("", "empty.jsonl"), Format::Jsonl);
         assert_eq!(seen("", "empty"), Format::Text);
+    }
+
+    #[test]
+    fn damage_at_the_front_does_not_hide_a_format() {
+        assert_eq!(seen("junk\r\nWARC/1.0\r\n", "x.warc.gz"), Format::Warc);
+        assert_eq!(seen("", "x.wet"), Format::Warc);
+        assert_eq!(seen("x<mediawiki>\n<page>", "dump.xml.bz2"), Format::MediaWiki);
+        assert_eq!(seen("{\"text\":\"a\"}x\n{\"text\":\"b\"}\n", "stdin"), Format::Jsonl);
     }
 
     #[test]

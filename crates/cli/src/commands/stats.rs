@@ -34,7 +34,7 @@ pub(crate) fn run(args: &StatsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     let tally = Mutex::new(Tally::default());
     let progress =
         Progress::show(args.work.progress, corpus.bytes().map_or(Total::Unknown, Total::Bytes), watch);
-    let shards = walk::shards(&corpus, args.work.threads(), |shard| {
+    let shards = walk::shards(&corpus, args.threads(), |shard| {
         let (found, told) = read_shard(args, &corpus, shard, &seen, watch)?;
         tally.lock().expect("no worker panicked").merge(&found);
         Ok(told)

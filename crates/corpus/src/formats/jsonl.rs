@@ -94,7 +94,7 @@ impl Records for Jsonl {
         let values = &self.values;
         let (media, text) = values.body();
         Ok(Some(Item::Document(Document {
-            id: if values.has_id { &values.id } else { self.ledger.own_id(place) },
+            id: if values.has_id && !values.id.is_empty() { &values.id } else { self.ledger.own_id(place) },
             url: values.has_url.then_some(values.url.as_str()),
             media,
             content: Content::Unicode(text),
@@ -337,7 +337,12 @@ mod tests {
 
     #[test]
     fn an_empty_text_is_a_document() {
-        assert_eq!(briefs(&mut jsonl("{\"id\":\"\",\"text\":\"\",\"html\":\"<p>\"}\n")), [": "]);
+        assert_eq!(briefs(&mut jsonl("{\"id\":\"a\",\"text\":\"\",\"html\":\"<p>\"}\n")), ["a: "]);
+    }
+
+    #[test]
+    fn an_empty_id_is_none() {
+        assert_eq!(briefs(&mut jsonl("{\"id\":\"\",\"text\":\"one\"}\n")), ["shard#0: one"]);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! its row, where Arrow would give up the whole batch.
 
 use std::fs::File;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,6 +36,10 @@ pub(crate) struct ParquetShard {
     next_group: usize,
     next_row: u64,
     group: Option<Group>,
+    /// Rows that were lost with their row group and are still to be told of, and why.
+    lost: Option<(Range<u64>, Reason)>,
+    /// Length of the file. No row of text takes less than a byte, so a footer that claims more rows is damaged too.
+    length: u64,
     /// Holds an id that is a number.
     number: String,
 }
@@ -42,15 +47,30 @@ pub(crate) struct ParquetShard {
 impl ParquetShard {
     /// Reads the footer. `consumed` grows by the size on disk of every row group that is done with.
     pub(crate) fn open(file: File, ledger: Ledger, consumed: Arc<AtomicU64>) -> Result<Self, CorpusError> {
+        let length = file.metadata().map_err(CorpusError::reading(&ledger.shard))?.len();
         let file =
             guarded(|| SerializedFileReader::new(file)).map_err(|error| unreadable(&ledger.shard, error))?;
         let leaves = Leaves::named(file.metadata().file_metadata().schema_descr(), &ledger)?;
         let number = String::new();
-        Ok(ParquetShard { file, ledger, consumed, leaves, next_group: 0, next_row: 0, group: None, number })
+        Ok(ParquetShard {
+            file,
+            ledger,
+            consumed,
+            leaves,
+            next_group: 0,
+            next_row: 0,
+            group: None,
+            lost: None,
+            length,
+            number,
+        })
     }
 
     /// Moves to the next row, opening row groups on the way.
     fn step(&mut self) -> Step {
+        if let Some(lost) = self.next_lost() {
+            return lost;
+        }
         loop {
             if self.group.is_none() {
                 if self.next_group == self.file.num_row_groups() {
@@ -59,7 +79,7 @@ impl ParquetShard {
                 if let Err(reason) = self.open_group() {
                     let first = self.next_row;
                     self.close_group();
-                    return Step::Rejected(first, reason);
+                    return self.lose(first, reason);
                 }
             }
             let Some(group) = &mut self.group else { return Step::End };
@@ -69,8 +89,26 @@ impl ParquetShard {
                 Err(reason) => {
                     let row = group.next_row();
                     self.close_group();
-                    return Step::Rejected(row, reason);
+                    return self.lose(row, reason);
                 }
+            }
+        }
+    }
+
+    /// Rejects the rows from `first` up to the end of the row group just closed, one by one.
+    fn lose(&mut self, first: u64, reason: Reason) -> Step {
+        self.lost = Some((first + 1..self.next_row.min(first + self.length), reason.clone()));
+        Step::Rejected(first, reason)
+    }
+
+    /// The next row of those lost with their row group.
+    fn next_lost(&mut self) -> Option<Step> {
+        let (rows, reason) = self.lost.as_mut()?;
+        match rows.next() {
+            Some(row) => Some(Step::Rejected(row, reason.clone())),
+            None => {
+                self.lost = None;
+                None
             }
         }
     }
@@ -115,13 +153,13 @@ impl Records for ParquetShard {
         };
         let place = self.ledger.place(row);
         let id = match cells.id {
-            Some(Id::Text(text)) => text,
+            Some(Id::Text(text)) if !text.is_empty() => text,
             Some(Id::Number(number)) => {
                 self.number.clear();
                 self.number.push_str(&number.to_string());
                 &self.number
             }
-            None => self.ledger.own_id(place),
+            _ => self.ledger.own_id(place),
         };
         let (media, content) = (cells.media, Content::Unicode(cells.text));
         Ok(Some(Item::Document(Document { id, url: cells.url, media, content, place, raw: None })))
@@ -511,7 +549,7 @@ mod tests {
     fn open_with(bytes: &[u8], options: ReadOptions) -> Result<ParquetShard, CorpusError> {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        let ledger = Ledger::new("shard".to_owned(), Arc::new(options), Unit::Row);
+        let ledger = Ledger::new("shard".to_owned(), Arc::new(options), Unit::Row, 0);
         ParquetShard::open(file, ledger, Arc::default())
     }
 
@@ -609,8 +647,9 @@ mod tests {
         bytes[start as usize..(start + length) as usize].fill(0xff);
         let all = read_all(&mut shard(&bytes));
         let rejected: Vec<_> = all.iter().filter(|item| !matches!(item, Seen::Document(_))).collect();
-        assert_eq!(rejected, [&Seen::Rejected(ReasonKind::Broken, 30)]);
-        assert_eq!((all.len(), all[31].page().position), (91, 40));
+        let lost: Vec<_> = (30..40).map(|row| Seen::Rejected(ReasonKind::Broken, row)).collect();
+        assert_eq!(rejected, lost.iter().collect::<Vec<_>>());
+        assert_eq!((all.len(), all[40].page().position), (100, 40));
     }
 
     #[test]

@@ -107,12 +107,12 @@ pub(crate) fn stream(bytes: impl Into<Vec<u8>>) -> Stream {
 /// A stream that reads `step` bytes at a time.
 pub(crate) fn stream_by(bytes: impl Into<Vec<u8>>, step: usize) -> Stream {
     let bytes = Cursor::new(bytes.into());
-    Stream::open(Replay::new(Box::new(Drip { bytes, step }))).expect("memory can be read")
+    Stream::open(Replay::new(Box::new(Drip { bytes, step })), Compression::None).expect("memory can be read")
 }
 
 /// A ledger for a shard called `shard`.
 pub(crate) fn ledger(options: ReadOptions) -> Ledger {
-    Ledger::new("shard".to_owned(), Arc::new(options), Unit::Byte)
+    Ledger::new("shard".to_owned(), Arc::new(options), Unit::Byte, 0)
 }
 
 /// Options under which records of more than `limit` bytes are too long.

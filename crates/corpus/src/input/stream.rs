@@ -39,9 +39,15 @@ pub(crate) enum Found {
 }
 
 impl Stream {
-    /// A stream over `raw`, whose compression is seen from its first bytes.
-    pub(crate) fn open(mut raw: Replay) -> io::Result<Self> {
-        let compression = Compression::seen(raw.peek(16)?);
+    /// A stream over `raw`, whose compression is seen from its first bytes; where these are neither compressed
+    /// nor text, they are damaged, and the compression is the one that the shard's name tells.
+    pub(crate) fn open(mut raw: Replay, named: Compression) -> io::Result<Self> {
+        let head = raw.peek(256)?;
+        let is_text = head.iter().all(|byte| !matches!(byte, 0..=8 | 14..=26 | 28..=31));
+        let compression = match Compression::seen(head) {
+            Compression::None if !is_text => named,
+            seen => seen,
+        };
         let source: Box<dyn Source> = match compression {
             Compression::None => Box::new(raw),
             _ => Box::new(Members::new(compression, raw)),
@@ -305,7 +311,9 @@ mod tests {
 
     #[test]
     fn the_compression_is_seen_from_the_first_bytes() {
-        let open = |bytes: &[u8]| Stream::open(Replay::new(Box::new(Cursor::new(bytes.to_vec())))).unwrap();
+        let open = |bytes: &[u8]| {
+            Stream::open(Replay::new(Box::new(Cursor::new(bytes.to_vec()))), Compression::None).unwrap()
+        };
         assert_eq!(open(b"").compression(), Compression::None);
         assert_eq!(open(b"BZh9 is no beginning").compression(), Compression::None);
         let mut stream = open(&crate::formats::testing::compress(Compression::Zstd, b"text"));

@@ -421,7 +421,7 @@ mod tests {
     }
 
     fn read(path: &Path) -> Vec<Entry> {
-        let ledger = Ledger::new("shard".to_owned(), Arc::new(ReadOptions::default()), Unit::Row);
+        let ledger = Ledger::new("shard".to_owned(), Arc::new(ReadOptions::default()), Unit::Row, 0);
         let mut shard = ParquetShard::open(File::open(path).unwrap(), ledger, Arc::default()).unwrap();
         let entry = |item: &Seen| {
             let page = item.page();
@@ -590,7 +590,7 @@ mod tests {
 
         #[test]
         fn written_documents_are_read_back(
-            documents in prop::collection::vec((".{0,9}", prop::option::of(".{0,9}"), "\\PC{0,50}"), 0..40),
+            documents in prop::collection::vec((".{1,9}", prop::option::of(".{0,9}"), "\\PC{0,50}"), 0..40),
         ) {
             let file = tempfile::NamedTempFile::new().unwrap();
             write(file.path(), &documents);

@@ -9,6 +9,9 @@ use super::html::write_html;
 use super::transfer;
 use super::writer::{Gap, Origin, Reading, Writer};
 
+/// More lines that may be boundaries than this are no message that a person or a list sent.
+const MAX_BOUNDARIES: usize = 20_000;
+
 /// Messages inside of messages are read down to this depth.
 const MAX_DEPTH: usize = 8;
 /// The parser's own structures nest, and so does freeing them: more enclosed messages are not parsed.
@@ -104,6 +107,10 @@ fn header_name(line: &[u8]) -> Option<&[u8]> {
 }
 
 fn is_hostile(letter: &[u8]) -> bool {
+    // Every boundary line may begin a part, also one without headers, and each costs the parser hundreds of bytes.
+    if memchr::memmem::find_iter(letter, b"\n--").nth(MAX_BOUNDARIES).is_some() {
+        return true;
+    }
     let parts = count(letter, b"content-type");
     let visits = parts.saturating_mul(letter.len());
     let enclosing =
