@@ -367,6 +367,16 @@ mod tests {
         read(&shallow);
     }
 
+    #[test]
+    fn a_million_empty_parts_are_taken_as_text() {
+        let parts = "--x\n\n".repeat(1_000_000);
+        let message = format!("Subject: x\nContent-Type: multipart/mixed; boundary=x\n\n{parts}last words");
+        let mut out = Extracted::default();
+        email(message.as_bytes(), &mut out);
+        assert!(is_hostile(message.as_bytes()));
+        assert!(out.text.ends_with("last words"));
+    }
+
     proptest! {
         #[test]
         fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
