@@ -367,6 +367,22 @@ mod tests {
         read(&shallow);
     }
 
+    /// Boundaries that nested messages share lead the parser to a part that it calls impossible.
+    #[test]
+    fn a_message_with_crossed_boundaries_is_read() {
+        let pieces: [&[u8]; 6] = [
+            b"From: Ann <a@O2c2Vu?= and =?iso-8859-1?q?caf=E9?=\r\nMessage-ID: <1@example.org>\r\nCont",
+            b"ent-Type: multipart/mixed; boundary=a\r\n\r\n--a\r\nContent-Type: message/rfc822\r\n\r\n",
+            b"Subject: inner\rr\n--a\r\nContent-Type: message/rfc822\r\n\r\nSubject: inner\rrg>\r\nTo:",
+            b"\x85b@example.org\r\nSubject: =?utf-8?B?UsO2c2Vu?= and From: Ann <a@example.org>\r\nTo: ",
+            b"b@example.org\r\nSubjeed; boundary=a\r\xfa\r\n--a\r\nContentNType: message/rfc822\r\n\r\n",
+            b"Subjec=?iso-8859-1?q?ca\r\n--a--\r\n",
+        ];
+        let mut out = Extracted::default();
+        email(&pieces.concat(), &mut out);
+        assert!(out.text.contains("inner"));
+    }
+
     #[test]
     fn a_million_empty_parts_are_taken_as_text() {
         let parts = "--x\n\n".repeat(1_000_000);
