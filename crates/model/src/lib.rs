@@ -21,14 +21,17 @@
 //! - [`document`]: documents, where they came from and what their bytes are
 //! - [`rejection`]: records that could not be read, records that are no documents
 //! - [`recipe`]: what made a thing, so that unlike things refuse to be compared
+//! - [`measure`]: what is measured between two documents, and how much of it is enough
 //! - [`span`]: byte ranges that lead back from a derived text to the one it was made from
 
 pub mod document;
+pub mod measure;
 pub mod recipe;
 pub mod rejection;
 pub mod span;
 
 pub use document::{Content, DocId, Document, Media, Place};
+pub use measure::{Similarity, Threshold};
 pub use recipe::{Recipe, RecipeMismatch};
 pub use rejection::{Reason, ReasonKind, Rejection, Skip, Unit};
 pub use span::{Span, SpanMap};
