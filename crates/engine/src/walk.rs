@@ -1,7 +1,7 @@
 //! The corridor's first half: every document of a corpus, as text, on any number of threads.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use lookalike_corpus::{Corpus, CorpusError, Format, Item, ReadOptions, Shard};
 use lookalike_model::{Document, Rejection, Skip};
@@ -16,9 +16,42 @@ pub struct Watch {
     pub bytes: AtomicU64,
     /// Documents found so far.
     pub documents: AtomicU64,
+    /// Steps of the stage that is under way, in its own unit.
+    pub steps: AtomicU64,
+    /// The stage that is under way, in work that has several.
+    stage: Mutex<Option<Stage>>,
+}
+
+/// One stage of a long piece of work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stage {
+    /// What is done, in a word.
+    pub name: &'static str,
+    /// How many steps it has, where known; input bytes when `reads` is set.
+    pub total: Option<u64>,
+    /// The stage reads the input: `bytes` and `documents` tell how far it is.
+    pub reads: bool,
 }
 
 impl Watch {
+    /// True once the work was asked to end.
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The stage that is under way.
+    pub fn stage(&self) -> Option<Stage> {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a stage.
+    pub fn begin(&self, stage: Stage) {
+        self.steps.store(0, Ordering::Relaxed);
+        self.bytes.store(0, Ordering::Relaxed);
+        self.documents.store(0, Ordering::Relaxed);
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = Some(stage);
+    }
+
     /// Fails once the work was asked to end.
     pub fn check(&self) -> Result<(), WalkError> {
         if self.stop.load(Ordering::Relaxed) { Err(WalkError::Stopped) } else { Ok(()) }

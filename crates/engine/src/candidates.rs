@@ -1,0 +1,319 @@
+//! Stages 3 and 4, group and pair: documents that share keys become candidates.
+//!
+//! All postings stream by in the order of their keys. A group of at most `max_group` documents proposes all of its
+//! pairs. A larger one is first split by stricter keys, where the method has any. What is still too large proposes, in
+//! `dedup`, each member with its 8 predecessors by length and with the 8 members of smallest payload hash: about n
+//! pairs, never n squared. Elsewhere it is written down once as a group.
+
+use std::sync::atomic::Ordering;
+
+use lookalike_methods::Member;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::{Bits, Catalogue, Lookup};
+use crate::classes;
+use crate::context::{Context, remove_if_there, write_whole};
+use crate::error::EngineError;
+use crate::recipe::Task;
+use crate::store::file::{Label, Records, Run, RunWriter};
+use crate::store::sort::{Couples, Posting, Postings, Rebased, Sorter, couple, existing, uncouple};
+
+/// What the stage found, beside the candidates themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Proposed {
+    /// Distinct pairs.
+    pub(crate) candidates: u64,
+    /// Groups that did not propose all of their pairs.
+    pub(crate) giant_groups: u64,
+}
+
+/// Two documents that share keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+    pub(crate) shared: u32,
+}
+
+impl Candidate {
+    pub(crate) const WIDTH: usize = 12;
+
+    pub(crate) fn encode(self) -> [u8; Candidate::WIDTH] {
+        let mut out = [0; Candidate::WIDTH];
+        for (slot, number) in out.as_chunks_mut::<4>().0.iter_mut().zip([self.a, self.b, self.shared]) {
+            *slot = number.to_le_bytes();
+        }
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Self {
+        let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        Candidate { a: number(0), b: number(4), shared: number(8) }
+    }
+
+    pub(crate) fn label(ctx: &Context<'_>) -> Label {
+        ctx.label("candidates", Candidate::WIDTH)
+    }
+}
+
+/// Neighbours that a member of a giant group is paired with, on either account.
+const NEIGHBOURS: usize = 8;
+
+/// How often a group is split before it is called giant.
+const DEEPEST: u32 = 4;
+
+const FILE: &str = "candidates";
+
+/// The candidates, sorted.
+pub(crate) fn open(ctx: &Context<'_>) -> Result<Records, EngineError> {
+    Ok(Run::open(&ctx.file(FILE), Candidate::label(ctx))?.records())
+}
+
+/// The giant groups of a run that writes them down: numbers of documents, 0 between two groups (numbers count from 1).
+pub(crate) fn giants(ctx: &Context<'_>) -> Result<Records, EngineError> {
+    Ok(Run::open(&ctx.file("giants"), ctx.label("giants", 4))?.records())
+}
+
+/// Finds the candidates, unless that was done.
+pub(crate) fn propose(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Proposed, EngineError> {
+    let facts = ctx.file("candidates.json");
+    if let Some(done) = std::fs::read(&facts).ok().and_then(|text| serde_json::from_slice(&text).ok()) {
+        return Ok(done);
+    }
+    let runs = catalogue.key_runs(ctx);
+    let postings: Result<Vec<u64>, EngineError> = runs
+        .iter()
+        .map(|(path, _)| Ok(Run::open(path, ctx.label("postings", postings(ctx).width_of()))?.count()))
+        .collect();
+    ctx.begin("group", Some(postings?.iter().sum()), false);
+    let mut proposals = Proposals::new(ctx, catalogue)?;
+    let mut merge = Rebased::open(postings_codec(ctx), &ctx.place("merged"), &runs)?;
+    let mut group: Vec<(u32, u32)> = Vec::new();
+    let mut key = None;
+    let mut seen = 0u64;
+    while let Some(packed) = merge.next()? {
+        seen += 1;
+        if seen % 65_536 == 0 {
+            ctx.watch.steps.store(seen, Ordering::Relaxed);
+            ctx.check()?;
+        }
+        let posting = Posting::unpack(packed);
+        if proposals.represented.get(posting.document) {
+            continue;
+        }
+        if key != Some(posting.key) {
+            if let Some(key) = key {
+                proposals.group(key, &mut group)?;
+            }
+            group.clear();
+            key = Some(posting.key);
+        }
+        if group.last().is_none_or(|&(document, _)| document != posting.document) {
+            group.push((posting.document, posting.tag));
+        }
+    }
+    if let Some(key) = key {
+        proposals.group(key, &mut group)?;
+    }
+    drop(merge);
+    let done = proposals.finish()?;
+    write_whole(&facts, &serde_json::to_vec(&done).expect("counts can be written"))?;
+    // What was sorted is of no more use, and large.
+    for path in existing(&ctx.place("proposed"))?.into_iter().chain(existing(&ctx.place("merged"))?) {
+        remove_if_there(&path)?;
+    }
+    runs.iter().try_for_each(|(path, _)| remove_if_there(path))?;
+    Ok(done)
+}
+
+fn postings_codec(ctx: &Context<'_>) -> Postings {
+    Postings { tagged: ctx.method.tagged() }
+}
+
+fn postings(ctx: &Context<'_>) -> Postings {
+    postings_codec(ctx)
+}
+
+impl Postings {
+    fn width_of(self) -> usize {
+        crate::store::sort::Codec::width(self)
+    }
+}
+
+/// Pairs on their way to a sorter.
+struct Proposals<'c> {
+    ctx: &'c Context<'c>,
+    catalogue: &'c Catalogue,
+    represented: Bits,
+    /// Length and payload hash of every document.
+    facts: Vec<(u32, u32)>,
+    pairs: Sorter<Couples>,
+    /// Groups up to this key are in runs already: an earlier process put them there.
+    skip: Option<u64>,
+    lookup: Lookup<'c>,
+    giants: Option<RunWriter>,
+    giant_groups: u64,
+}
+
+impl<'c> Proposals<'c> {
+    fn new(ctx: &'c Context<'c>, catalogue: &'c Catalogue) -> Result<Self, EngineError> {
+        let documents = u64::from(catalogue.len());
+        let mut facts = Vec::with_capacity(catalogue.len() as usize);
+        catalogue.rows(ctx, |_, row| {
+            facts.push((row.length, row.mark));
+            Ok(())
+        })?;
+        let memory = ctx.budget.free(documents, 12) as usize / 2;
+        let (pairs, skip) = Sorter::resume(ctx.place("proposed"), Couples, memory)?;
+        let giants = match ctx.recipe.task {
+            Task::Dedup => None,
+            Task::Pairs => Some(RunWriter::create(&ctx.file("giants"), ctx.label("giants", 4))?),
+        };
+        Ok(Proposals {
+            ctx,
+            catalogue,
+            represented: classes::represented(ctx, catalogue)?,
+            facts,
+            pairs,
+            skip,
+            lookup: Lookup::new(ctx, catalogue),
+            giants,
+            giant_groups: 0,
+        })
+    }
+
+    /// Takes one group: documents in order, each with its tag.
+    fn group(&mut self, key: u64, group: &mut [(u32, u32)]) -> Result<(), EngineError> {
+        if group.len() < 2 {
+            return Ok(());
+        }
+        let fresh = self.skip.is_none_or(|skip| key > skip);
+        if group.len() <= self.ctx.recipe.max_group {
+            if fresh {
+                self.all_pairs(group)?;
+            }
+        } else {
+            self.split(group, 1, fresh)?;
+        }
+        // The highest key cannot be told from none; then a later process does the last groups again.
+        if fresh && key < u64::MAX - 1 {
+            self.pairs.checkpoint(key)?;
+        }
+        Ok(())
+    }
+
+    fn pair(&mut self, a: u32, b: u32) -> Result<(), EngineError> {
+        let (a, b) = (a.min(b), a.max(b));
+        // Two documents that are only there to be compared with need no comparison.
+        if a == b || b < self.catalogue.references() {
+            return Ok(());
+        }
+        self.pairs.push(couple(a, b))
+    }
+
+    fn all_pairs(&mut self, group: &[(u32, u32)]) -> Result<(), EngineError> {
+        for (index, &(a, tag)) in group.iter().enumerate() {
+            let member = Member { length: self.facts[a as usize].0, tag };
+            for &(b, tag) in &group[..index] {
+                let other = Member { length: self.facts[b as usize].0, tag };
+                if self.ctx.method.plausible(member, other) {
+                    self.pair(a, b)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts a group that is too large by stricter keys.
+    fn split(&mut self, group: &mut [(u32, u32)], depth: u32, fresh: bool) -> Result<(), EngineError> {
+        let mut parts: Vec<(u64, u32)> = Vec::new();
+        let mut keys = Vec::new();
+        if depth <= DEEPEST {
+            for (index, &(document, tag)) in group.iter().enumerate() {
+                keys.clear();
+                self.ctx.method.split(self.lookup.payload(document)?, tag, depth, &mut keys);
+                parts.extend(keys.iter().map(|&key| (key, index as u32)));
+            }
+        }
+        if parts.is_empty() {
+            return self.giant(group, fresh);
+        }
+        parts.sort_unstable();
+        parts.dedup();
+        let mut part = Vec::new();
+        for run in parts.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
+            part.clear();
+            part.extend(run.iter().map(|&(_, index)| group[index as usize]));
+            if part.len() == group.len() {
+                // Stricter keys did not part them: another level will not either, once there is none.
+                self.split(&mut part, depth + 1, fresh)?;
+            } else if part.len() > self.ctx.recipe.max_group {
+                self.split(&mut part, depth + 1, fresh)?;
+            } else if fresh {
+                self.all_pairs(&part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A group that stays too large.
+    fn giant(&mut self, group: &mut [(u32, u32)], fresh: bool) -> Result<(), EngineError> {
+        self.giant_groups += 1;
+        if let Some(giants) = &mut self.giants {
+            for &(document, _) in group.iter() {
+                giants.push(&(document + 1).to_le_bytes())?;
+            }
+            return giants.push(&0u32.to_le_bytes());
+        }
+        if !fresh {
+            return Ok(());
+        }
+        let facts = &self.facts;
+        group.sort_unstable_by_key(|&(document, _)| (facts[document as usize].0, document));
+        let mut landmarks: Vec<(u32, u32)> = Vec::new();
+        for &(document, _) in group.iter() {
+            landmarks.push((facts[document as usize].1, document));
+            if landmarks.len() > 64 * NEIGHBOURS {
+                landmarks.select_nth_unstable(NEIGHBOURS);
+                landmarks.truncate(NEIGHBOURS);
+            }
+        }
+        landmarks.sort_unstable();
+        landmarks.truncate(NEIGHBOURS);
+        for index in 0..group.len() {
+            let document = group[index].0;
+            for before in index.saturating_sub(NEIGHBOURS)..index {
+                self.pair(document, group[before].0)?;
+            }
+            for &(_, landmark) in &landmarks {
+                self.pair(document, landmark)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sorts the pairs, counts how often each was proposed and writes those that share enough keys.
+    fn finish(self) -> Result<Proposed, EngineError> {
+        self.giants.map_or(Ok(()), RunWriter::finish)?;
+        let mut writer = RunWriter::create(&self.ctx.file(FILE), Candidate::label(self.ctx))?;
+        let mut done = Proposed { candidates: 0, giant_groups: self.giant_groups };
+        let least = self.ctx.method.keys_to_share();
+        let mut sorted = self.pairs.sorted()?;
+        let mut last: Option<(u64, u32)> = None;
+        let mut put = |pair: Option<(u64, u32)>| -> Result<(), EngineError> {
+            let Some((pair, shared)) = pair.filter(|&(_, shared)| shared >= least) else { return Ok(()) };
+            let (a, b) = uncouple(pair);
+            done.candidates += 1;
+            writer.push(&Candidate { a, b, shared }.encode())
+        };
+        while let Some(pair) = sorted.next()? {
+            match &mut last {
+                Some((same, shared)) if *same == pair => *shared += 1,
+                _ => put(last.replace((pair, 1)))?,
+            }
+        }
+        put(last)?;
+        writer.finish()?;
+        Ok(done)
+    }
+}

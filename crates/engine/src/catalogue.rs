@@ -1,0 +1,229 @@
+//! All documents of a job by number: which unit and shard they are in, their rows, their names.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use lookalike_corpus::Shard;
+
+use crate::context::Context;
+use crate::error::EngineError;
+use crate::sketch::{NO_FIELD, Row, UnitMeta, unit_file};
+use crate::store::file::{Access, Run};
+
+/// Where every unit's documents begin. Documents to compare with come first, then those of the input.
+#[derive(Debug)]
+pub(crate) struct Catalogue {
+    units: Vec<UnitMeta>,
+    /// Number of the first document of each unit, and behind the last the number of all.
+    bases: Vec<u32>,
+    /// Number of documents that are only there to be compared with.
+    references: u32,
+}
+
+impl Catalogue {
+    /// Reads what the sketch stage left behind.
+    pub(crate) fn load(ctx: &Context<'_>) -> Result<Self, EngineError> {
+        let (mut units, mut bases, mut references) = (Vec::new(), vec![0u32], 0);
+        for (unit, (reference, _)) in ctx.units().iter().enumerate() {
+            let path = unit_file(ctx, unit, "done");
+            let text = std::fs::read(&path).map_err(|error| EngineError::read(&path, error))?;
+            let meta: UnitMeta = serde_json::from_slice(&text).map_err(|error| EngineError::Damaged {
+                file: path.clone(),
+                what: format!("it cannot be read: {error}"),
+            })?;
+            let end = u64::from(bases[unit]) + meta.records();
+            let end = u32::try_from(end).ok().filter(|&end| end < u32::MAX).ok_or(EngineError::TooMany)?;
+            references = if *reference { end } else { references };
+            bases.push(end);
+            units.push(meta);
+        }
+        Ok(Catalogue { units, bases, references })
+    }
+
+    /// Number of all documents, rejected records and those to compare with included.
+    pub(crate) fn len(&self) -> u32 {
+        self.bases.last().copied().unwrap_or(0)
+    }
+
+    /// Number of documents to compare with: they have the lowest numbers.
+    pub(crate) fn references(&self) -> u32 {
+        self.references
+    }
+
+    /// The units' facts.
+    pub(crate) fn units(&self) -> &[UnitMeta] {
+        &self.units
+    }
+
+    /// Number of a unit's first document.
+    pub(crate) fn base(&self, unit: usize) -> u32 {
+        self.bases[unit]
+    }
+
+    /// The unit of a document.
+    pub(crate) fn unit_of(&self, document: u32) -> usize {
+        self.bases.partition_point(|&base| base <= document) - 1
+    }
+
+    /// The key runs of all units, each with the number of its first document.
+    pub(crate) fn key_runs(&self, ctx: &Context<'_>) -> Vec<(PathBuf, u32)> {
+        let of_unit = |(unit, meta): (usize, &UnitMeta)| {
+            let base = self.bases[unit];
+            let path = move |run| (unit_file(ctx, unit, &format!("keys.{run:06}")), base);
+            (0..meta.key_runs).map(path).collect::<Vec<_>>()
+        };
+        self.units.iter().enumerate().flat_map(of_unit).collect()
+    }
+
+    /// Calls `each` with every document's number and row.
+    pub(crate) fn rows(
+        &self,
+        ctx: &Context<'_>,
+        mut each: impl FnMut(u32, &Row) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        for unit in 0..self.units.len() {
+            ctx.check()?;
+            let mut records = Run::open(&unit_file(ctx, unit, "docs"), ctx.label("docs", Row::WIDTH))?.records();
+            let mut document = self.bases[unit];
+            while let Some(bytes) = records.next()? {
+                each(document, &Row::decode(bytes))?;
+                document += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// The shards of the input in order, each with the number of its first document, its facts and itself.
+    pub(crate) fn shards<'c>(&self, ctx: &'c Context<'_>) -> Vec<ShardView<'c>> {
+        let mut views = Vec::new();
+        for (unit, (reference, stretch)) in ctx.units().into_iter().enumerate() {
+            let corpus = if reference { ctx.against.unwrap_or(ctx.corpus) } else { ctx.corpus };
+            let mut first = self.bases[unit];
+            for (shard, meta) in corpus.shards()[stretch].iter().zip(&self.units[unit].shards) {
+                let records = meta.records as u32;
+                views.push(ShardView { shard, reference, first, records, meta: meta.clone() });
+                first += records;
+            }
+        }
+        views
+    }
+}
+
+/// A shard and its documents.
+#[derive(Debug, Clone)]
+pub(crate) struct ShardView<'c> {
+    pub(crate) shard: &'c Shard,
+    /// Its documents are only there to be compared with.
+    pub(crate) reference: bool,
+    pub(crate) first: u32,
+    pub(crate) records: u32,
+    pub(crate) meta: crate::sketch::ShardMeta,
+}
+
+/// The names of a document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Names {
+    pub(crate) id: String,
+    pub(crate) url: Option<String>,
+    /// Value of the field that keepers are chosen by.
+    pub(crate) field: Option<String>,
+}
+
+/// So many units are held open at once.
+const OPEN: usize = 24;
+
+/// Rows, names and payloads of any document, in any order.
+pub(crate) struct Lookup<'c> {
+    ctx: &'c Context<'c>,
+    catalogue: &'c Catalogue,
+    open: BTreeMap<usize, OpenUnit>,
+}
+
+struct OpenUnit {
+    docs: Access,
+    names: Access,
+    payload: Access,
+}
+
+impl<'c> Lookup<'c> {
+    pub(crate) fn new(ctx: &'c Context<'c>, catalogue: &'c Catalogue) -> Self {
+        Lookup { ctx, catalogue, open: BTreeMap::new() }
+    }
+
+    fn unit(&mut self, document: u32) -> Result<(u64, &mut OpenUnit), EngineError> {
+        let unit = self.catalogue.unit_of(document);
+        let local = u64::from(document - self.catalogue.bases[unit]);
+        if !self.open.contains_key(&unit) {
+            if self.open.len() >= OPEN {
+                self.open.clear();
+            }
+            let ctx = self.ctx;
+            let open = |what: &'static str, width| {
+                Run::open(&unit_file(ctx, unit, what), ctx.label(what, width)).map(Access::new)
+            };
+            let found = OpenUnit {
+                docs: open("docs", Row::WIDTH)?,
+                names: open("names", 1)?,
+                payload: open("payload", ctx.method.payload_bytes().max(1))?,
+            };
+            self.open.insert(unit, found);
+        }
+        Ok((local, self.open.get_mut(&unit).expect("it was just put there")))
+    }
+
+    /// The row of a document.
+    pub(crate) fn row(&mut self, document: u32) -> Result<Row, EngineError> {
+        let (local, unit) = self.unit(document)?;
+        Ok(Row::decode(unit.docs.record(local)?))
+    }
+
+    /// The payload of a document.
+    pub(crate) fn payload(&mut self, document: u32) -> Result<&[u8], EngineError> {
+        if self.ctx.method.payload_bytes() == 0 {
+            return Ok(&[]);
+        }
+        let (local, unit) = self.unit(document)?;
+        unit.payload.record(local)
+    }
+
+    /// The names of a document.
+    pub(crate) fn names(&mut self, document: u32) -> Result<Names, EngineError> {
+        let (local, unit) = self.unit(document)?;
+        let offset = Row::decode(unit.docs.record(local)?).names;
+        let mut lengths = [0; 12];
+        unit.names.read(offset, &mut lengths)?;
+        let number = |at: usize| u32::from_le_bytes(lengths[at..at + 4].try_into().expect("four bytes"));
+        let mut position = offset + 12;
+        let mut take = |length: u32| -> Result<Option<String>, EngineError> {
+            if length == NO_FIELD {
+                return Ok(None);
+            }
+            let mut bytes = vec![0; length as usize];
+            unit.names.read(position, &mut bytes)?;
+            position += u64::from(length);
+            Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+        };
+        let id = take(number(0))?.unwrap_or_default();
+        Ok(Names { id, url: take(number(4))?, field: take(number(8))? })
+    }
+}
+
+/// One bit per document.
+#[derive(Debug, Clone)]
+pub(crate) struct Bits(Vec<u64>);
+
+impl Bits {
+    pub(crate) fn new(documents: u32) -> Self {
+        Bits(vec![0; documents.div_ceil(64) as usize])
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, document: u32) -> bool {
+        self.0[document as usize / 64] >> (document % 64) & 1 == 1
+    }
+
+    #[inline]
+    pub(crate) fn set(&mut self, document: u32) {
+        self.0[document as usize / 64] |= 1 << (document % 64);
+    }
+}

@@ -1,0 +1,109 @@
+//! Stage 2, collapse: documents with the same words in the same order become one class, led by its first.
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::{Bits, Catalogue};
+use crate::context::{Context, write_whole};
+use crate::error::EngineError;
+use crate::sketch::Row;
+use crate::store::file::{Run, RunWriter};
+use crate::store::sort::{Codec, Couples, Digests, Sorted, Sorter, couple, existing, uncouple};
+
+/// What the stage found, beside the classes themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Collapsed {
+    /// Documents of the input beyond the first of each class.
+    pub(crate) exact_duplicates: u64,
+    /// Documents of the input whose id an earlier one bears.
+    pub(crate) duplicate_ids: u64,
+}
+
+const FILE: &str = "classes";
+
+/// Finds the classes, unless that was done.
+pub(crate) fn collapse(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Collapsed, EngineError> {
+    let facts = ctx.file("classes.json");
+    if let Some(done) = std::fs::read(&facts).ok().and_then(|text| serde_json::from_slice(&text).ok()) {
+        return Ok(done);
+    }
+    ctx.begin("collapse", Some(catalogue.len().into()), false);
+    let memory = ctx.budget.free(0, 0) as usize / 4;
+    for name in ["digests", "ids", "members"] {
+        for run in existing(&ctx.place(name))? {
+            crate::context::remove_if_there(&run)?;
+        }
+    }
+    let mut digests = Sorter::new(ctx.place("digests"), Digests, memory);
+    let mut ids = Sorter::new(ctx.place("ids"), Digests, memory);
+    catalogue.rows(ctx, |document, row| {
+        ctx.watch.steps.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if row.words == Row::REJECTED {
+            return Ok(());
+        }
+        if document >= catalogue.references() {
+            ids.push((row.id, document))?;
+        }
+        if row.words > 0 { digests.push((row.digest, document)) } else { Ok(()) }
+    })?;
+    let duplicate_ids = repeats(ids.sorted()?)?;
+    let mut members = Sorter::new(ctx.place("members"), Couples, memory);
+    let mut sorted = digests.sorted()?;
+    let (mut first, mut exact_duplicates) = (None::<(u128, u32)>, 0);
+    while let Some((digest, document)) = sorted.next()? {
+        match first {
+            Some((same, leader)) if same == digest => {
+                exact_duplicates += u64::from(document >= catalogue.references());
+                members.push(couple(leader, document))?;
+            }
+            _ => first = Some((digest, document)),
+        }
+    }
+    drop(sorted);
+    let mut sorted = members.sorted()?;
+    let mut writer = RunWriter::create(&ctx.file(FILE), ctx.label(Couples::KIND, Couples.width()))?;
+    while let Some(member) = sorted.next()? {
+        writer.push(&member.to_le_bytes())?;
+    }
+    drop(sorted);
+    writer.finish()?;
+    let done = Collapsed { exact_duplicates, duplicate_ids };
+    write_whole(&facts, &serde_json::to_vec(&done).expect("counts can be written"))?;
+    for name in ["digests", "ids", "members"] {
+        for run in existing(&ctx.place(name))? {
+            crate::context::remove_if_there(&run)?;
+        }
+    }
+    Ok(done)
+}
+
+fn repeats(mut ids: Sorted<Digests>) -> Result<u64, EngineError> {
+    let (mut repeats, mut last) = (0, None);
+    while let Some((id, _)) = ids.next()? {
+        repeats += u64::from(last == Some(id));
+        last = Some(id);
+    }
+    Ok(repeats)
+}
+
+/// Calls `each` with `(leader, member)` for every document beyond its class's first, sorted.
+pub(crate) fn members(
+    ctx: &Context<'_>,
+    mut each: impl FnMut(u32, u32) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let mut records = Run::open(&ctx.file(FILE), ctx.label(Couples::KIND, Couples.width()))?.records();
+    while let Some(bytes) = records.next()? {
+        let (leader, member) = uncouple(Couples.get(bytes));
+        each(leader, member)?;
+    }
+    Ok(())
+}
+
+/// The documents that another one stands for.
+pub(crate) fn represented(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Bits, EngineError> {
+    let mut bits = Bits::new(catalogue.len());
+    members(ctx, |_, member| {
+        bits.set(member);
+        Ok(())
+    })?;
+    Ok(bits)
+}

@@ -1,0 +1,169 @@
+//! What every stage of a job needs: its recipe made real, its folder, its share of the machine.
+
+use std::path::{Path, PathBuf};
+
+use lookalike_corpus::Corpus;
+use lookalike_methods::Method;
+use lookalike_text::Profile;
+use lookalike_text::extract::ContentMode;
+
+use crate::error::EngineError;
+use crate::measure::Measure;
+use crate::pipeline::{self, Shape, Unit};
+use crate::recipe::{JobRecipe, Keep, Within};
+use crate::store::file::Label;
+use crate::store::sort::Place;
+use crate::walk::{Stage, Watch};
+
+/// How the work is done. Nothing here changes a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Threads that work.
+    pub threads: usize,
+    /// Most memory that the process may take, in bytes.
+    pub memory: u64,
+    /// What documents are measured by is kept on disk; otherwise candidates are read again from the input.
+    pub spool: bool,
+}
+
+const MIB: u64 = 1 << 20;
+
+/// The memory of a run, handed out in parts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Budget {
+    cap: u64,
+    threads: u64,
+}
+
+impl Budget {
+    /// Refuses a cap that cannot hold.
+    pub(crate) fn new(settings: &Settings, max_document_bytes: u64) -> Result<Self, EngineError> {
+        let threads = settings.threads.max(1) as u64;
+        let needed = 128 * MIB + 4 * MIB * threads + 2 * max_document_bytes;
+        if settings.memory < needed {
+            let why = format!(
+                "{threads} thread{} and documents of up to {} MB",
+                if threads == 1 { "" } else { "s" },
+                max_document_bytes.div_ceil(MIB)
+            );
+            return Err(EngineError::Memory { why, needed });
+        }
+        Ok(Budget { cap: settings.memory, threads })
+    }
+
+    /// What is left for buffers beside the program itself and what grows with the documents.
+    pub(crate) fn free(self, documents: u64, bytes_per_document: u64) -> u64 {
+        let taken = 72 * MIB + 6 * MIB * self.threads + documents * bytes_per_document;
+        self.cap.saturating_sub(taken).max(16 * MIB)
+    }
+
+    /// Refuses a cap that cannot hold what must stay in memory for each document.
+    pub(crate) fn admit(self, documents: u64) -> Result<(), EngineError> {
+        let needed = 96 * MIB + 6 * MIB * self.threads + 16 * documents;
+        if self.cap < needed {
+            return Err(EngineError::Memory { why: format!("a corpus of {documents} documents"), needed });
+        }
+        Ok(())
+    }
+
+    /// Refuses a cap that cannot hold one document with all that is made of it.
+    pub(crate) fn admit_document(self, bytes: u64) -> Result<(), EngineError> {
+        // Content, text, normal form, and 16 bytes for each word, in the worst case one for two characters.
+        let needed = 72 * MIB + 6 * MIB * self.threads + 16 * MIB + 12 * bytes;
+        if self.cap < needed {
+            let why = format!("a document of {} MB", bytes.div_ceil(MIB));
+            return Err(EngineError::Memory { why, needed });
+        }
+        Ok(())
+    }
+}
+
+/// A job under way.
+pub(crate) struct Context<'j> {
+    pub(crate) recipe: &'j JobRecipe,
+    pub(crate) measure: Measure,
+    pub(crate) method: Box<dyn Method>,
+    pub(crate) profile: Profile,
+    pub(crate) content: ContentMode,
+    pub(crate) keep: Keep,
+    pub(crate) within: Option<Within>,
+    /// Documents that are there to be compared with and never removed.
+    pub(crate) against: Option<&'j Corpus>,
+    pub(crate) corpus: &'j Corpus,
+    pub(crate) settings: &'j Settings,
+    pub(crate) budget: Budget,
+    pub(crate) watch: &'j Watch,
+    /// The folder for scratch files.
+    pub(crate) work: PathBuf,
+    /// Recipe and inputs in 128 bits, borne by every scratch file.
+    pub(crate) stamp: u128,
+    /// For tests: a smaller bound than the memory cap asks for.
+    pub(crate) bucket_bytes: Option<u64>,
+}
+
+impl Context<'_> {
+    /// The label of a run file.
+    pub(crate) fn label(&self, kind: &'static str, width: usize) -> Label {
+        Label { kind, width, stamp: self.stamp }
+    }
+
+    /// A place for sorted runs.
+    pub(crate) fn place(&self, name: &str) -> Place {
+        Place { folder: self.work.clone(), name: name.to_owned(), stamp: self.stamp }
+    }
+
+    /// The path of a scratch file.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.work.join(name)
+    }
+
+    /// Fails once the work was asked to end.
+    pub(crate) fn check(&self) -> Result<(), EngineError> {
+        if self.watch.stopped() { Err(EngineError::Stopped) } else { Ok(()) }
+    }
+
+    /// Tells whoever watches that a stage begins.
+    pub(crate) fn begin(&self, name: &'static str, total: Option<u64>, reads: bool) {
+        self.watch.begin(Stage { name, total, reads });
+    }
+
+    /// The corpora that are read, those to compare with first.
+    pub(crate) fn corpora(&self) -> impl Iterator<Item = &Corpus> {
+        self.against.into_iter().chain([self.corpus])
+    }
+
+    /// All units, in the order of their documents.
+    pub(crate) fn units(&self) -> Vec<(bool, Unit)> {
+        let against = self.against.into_iter().flat_map(pipeline::units).map(|unit| (true, unit));
+        against.chain(pipeline::units(self.corpus).into_iter().map(|unit| (false, unit))).collect()
+    }
+
+    /// Bytes of all inputs, where known.
+    pub(crate) fn input_bytes(&self) -> Option<u64> {
+        self.corpora().map(Corpus::bytes).sum()
+    }
+
+    /// How many threads and how many units at once.
+    pub(crate) fn shape(&self) -> Shape {
+        // Each unit under way has a reader whose window may grow to the longest document.
+        let window = 3 * self.recipe.reading.max_document_bytes / 2;
+        let free = self.budget.free(0, 0);
+        let drivers = (free / 2 / window.max(MIB)).clamp(1, self.settings.threads.max(1) as u64);
+        Shape { threads: self.settings.threads.max(1), drivers: drivers as usize }
+    }
+}
+
+/// Removes a file that may not be there.
+pub(crate) fn remove_if_there(path: &Path) -> Result<(), EngineError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(EngineError::write(path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a small file whole or not at all.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), EngineError> {
+    let pending = path.with_added_extension("part");
+    std::fs::write(&pending, bytes).map_err(|error| EngineError::write(&pending, error))?;
+    std::fs::rename(&pending, path).map_err(|error| EngineError::write(path, error))
+}

@@ -1,0 +1,114 @@
+//! What stops a run, in one sentence each: what, where, what to do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use lookalike_corpus::CorpusError;
+
+/// Why a run ended early. Unless the sentence says otherwise, the same command goes on where this one ended.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The corpus could not be read, or an output not written.
+    #[error(transparent)]
+    Corpus(#[from] CorpusError),
+    /// It was asked to stop.
+    #[error("interrupted; the same command goes on from here")]
+    Stopped,
+    /// A file of the job could not be read.
+    #[error("{} cannot be read: {source}", file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file of the job could not be written.
+    #[error("{} cannot be written: {source}", file.display())]
+    Write {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// No room is left on the disk.
+    #[error("the disk is full: {} cannot be written; make room and run the same command again, it goes on where it ended", file.display())]
+    DiskFull {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Free space is below what the run will need.
+    #[error("the run needs about {} MB of disk under {} and {} MB are free; make room, name another folder, or take --spool none", needed >> 20, folder.display(), free >> 20)]
+    NoRoom {
+        /// Where.
+        folder: PathBuf,
+        /// Bytes it will need.
+        needed: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
+    /// A file of the job is not as it was written.
+    #[error("{} is damaged: {what}; remove the job folder and run again", file.display())]
+    Damaged {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// The memory cap is too small.
+    #[error("--memory is too small: {why} needs at least {} MB; give --memory {}M", needed.div_ceil(1 << 20), needed.div_ceil(1 << 20))]
+    Memory {
+        /// What needs it.
+        why: String,
+        /// Bytes that would do.
+        needed: u64,
+    },
+    /// Another process works in the folder.
+    #[error("{} is in use by another run; wait for it to end or name another folder", folder.display())]
+    Locked {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The folder holds a job with another recipe.
+    #[error("{} holds a job with another recipe; take another folder, or remove it: {differences}", folder.display())]
+    OtherRecipe {
+        /// The folder.
+        folder: PathBuf,
+        /// The lines in which both differ.
+        differences: String,
+    },
+    /// The input is not what it was when the job began.
+    #[error("the input changed since the job in {} began ({what}); take another folder, or remove it", folder.display())]
+    InputChanged {
+        /// The folder.
+        folder: PathBuf,
+        /// What changed.
+        what: String,
+    },
+    /// The folder holds something else.
+    #[error("{} holds files that are no job of lookalike; name a new or empty folder", folder.display())]
+    NotAJob {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// More documents than one job can number.
+    #[error("more than {} documents in one job; split the input", u32::MAX - 1)]
+    TooMany,
+    /// What was asked for makes no sense.
+    #[error("{0}")]
+    Request(String),
+}
+
+impl EngineError {
+    pub(crate) fn read(file: &Path, source: io::Error) -> Self {
+        EngineError::Read { file: file.to_owned(), source }
+    }
+
+    pub(crate) fn write(file: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                EngineError::DiskFull { file: file.to_owned() }
+            }
+            _ => EngineError::Write { file: file.to_owned(), source },
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Verification: the true similarity of two documents.
+//!
+//! A document is measured by a sequence of symbols that is cheap to keep ([`Measure::symbols`]: the hashes of its
+//! words, or its characters) and brought into a form that is cheap to compare ([`Measure::prepare`]: its sorted
+//! shingles) once it is a candidate. Whether a pair reaches the threshold is decided on whole numbers.
+
+mod edit;
+mod sets;
+
+use lookalike_model::{Similarity, Threshold};
+use lookalike_text::{Features, hash};
+
+/// How similarity is measured in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measure {
+    /// What is measured.
+    pub similarity: Similarity,
+    /// How much of it is enough.
+    pub threshold: Threshold,
+    /// Words per shingle.
+    pub shingle: usize,
+}
+
+/// What was measured between `a` and `b`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// The similarity; of a directed one, how much of `a` is in `b`.
+    pub forward: f64,
+    /// The same number, or how much of `b` is in `a`.
+    pub backward: f64,
+    /// `forward` reaches the threshold.
+    pub reached: bool,
+    /// `backward` reaches the threshold.
+    pub reached_back: bool,
+}
+
+impl Measured {
+    /// Of two documents with the same words in the same order.
+    pub const EQUAL: Measured = Measured { forward: 1.0, backward: 1.0, reached: true, reached_back: true };
+
+    fn same(value: f64, reached: bool) -> Self {
+        Measured { forward: value, backward: value, reached, reached_back: reached }
+    }
+
+    /// As seen from the other document.
+    #[must_use]
+    pub fn turned(self) -> Self {
+        Measured {
+            forward: self.backward,
+            backward: self.forward,
+            reached: self.reached_back,
+            reached_back: self.reached,
+        }
+    }
+
+    /// True when either direction reaches the threshold.
+    pub fn counts(self) -> bool {
+        self.reached || self.reached_back
+    }
+}
+
+impl Measure {
+    /// True when the similarity of `a` to `b` may differ from that of `b` to `a`.
+    pub fn directed(&self) -> bool {
+        self.similarity == Similarity::Containment
+    }
+
+    /// Replaces `out` with the symbols that a document is measured by.
+    pub fn symbols(&self, features: &Features, out: &mut Vec<u64>) {
+        out.clear();
+        if self.similarity != Similarity::Edit {
+            return out.extend_from_slice(features.hashes());
+        }
+        for (index, word) in features.words().enumerate() {
+            if index > 0 {
+                out.push(u64::from(b' '));
+            }
+            out.extend(word.chars().map(u64::from));
+        }
+    }
+
+    /// Appends the form of `symbols` that is compared.
+    pub fn prepare(&self, symbols: &[u64], out: &mut Vec<u64>) {
+        if self.similarity == Similarity::Edit {
+            return out.extend_from_slice(symbols);
+        }
+        let start = out.len();
+        out.extend(hash::Grams::new(symbols, self.shingle));
+        out[start..].sort_unstable();
+        if self.similarity != Similarity::CosineTf {
+            let mut kept = start;
+            for index in start..out.len() {
+                if kept == start || out[index] != out[kept - 1] {
+                    out[kept] = out[index];
+                    kept += 1;
+                }
+            }
+            out.truncate(kept);
+        }
+    }
+
+    /// The similarity of two prepared documents, or nothing as soon as it is out of `floor`'s reach.
+    pub fn compare(&self, a: &[u64], b: &[u64], floor: Threshold) -> Option<Measured> {
+        match self.similarity {
+            Similarity::Jaccard => self.jaccard(a, b, floor),
+            Similarity::Containment => self.containment(a, b, floor),
+            Similarity::Cosine => self.cosine(a, b, floor),
+            Similarity::CosineTf => self.cosine_tf(a, b, floor),
+            Similarity::Edit => self.edit(a, b, floor),
+        }
+    }
+
+    fn jaccard(&self, a: &[u64], b: &[u64], floor: Threshold) -> Option<Measured> {
+        let both = (a.len() + b.len()) as u64;
+        // |A∩B| / (|A| + |B| − |A∩B|) ≥ n/d  ⇔  |A∩B| ≥ n·(|A| + |B|) / (d + n)
+        let (n, d) = (u128::from(floor.numerator()), u128::from(floor.denominator()));
+        let least = (n * u128::from(both)).div_ceil(n + d) as usize;
+        let shared = sets::shared(a, b, least)? as u64;
+        let value = if both == 0 { 1.0 } else { shared as f64 / (both - shared) as f64 };
+        Some(Measured::same(value, self.threshold.reached_by(shared, both - shared)))
+    }
+
+    fn containment(&self, a: &[u64], b: &[u64], floor: Threshold) -> Option<Measured> {
+        let least = floor.least_of(a.len().min(b.len()) as u64) as usize;
+        let shared = sets::shared(a, b, least)? as u64;
+        let part = |whole: usize| if whole == 0 { 0.0 } else { shared as f64 / whole as f64 };
+        let reached = |whole: usize| whole > 0 && self.threshold.reached_by(shared, whole as u64);
+        Some(Measured {
+            forward: part(a.len()),
+            backward: part(b.len()),
+            reached: reached(a.len()),
+            reached_back: reached(b.len()),
+        })
+    }
+
+    fn cosine(&self, a: &[u64], b: &[u64], floor: Threshold) -> Option<Measured> {
+        let product = a.len() as u128 * b.len() as u128;
+        let root = (product as f64).sqrt();
+        // A whole number too low costs a few steps; one too high would cost a pair.
+        let least = (floor.value() * root).floor() as usize;
+        let shared = sets::shared(a, b, least.saturating_sub(1))? as u64;
+        let value = if product == 0 { 0.0 } else { shared as f64 / root };
+        Some(Measured::same(value, self.threshold.reached_by_root(shared, product)))
+    }
+
+    fn cosine_tf(&self, a: &[u64], b: &[u64], floor: Threshold) -> Option<Measured> {
+        let (dot, product) = (sets::dot(a, b), sets::square(a) * sets::square(b));
+        let value = if product == 0 { 0.0 } else { dot as f64 / (product as f64).sqrt() };
+        let reached = product > 0 && self.threshold.reached_by_root(dot, product);
+        (reached || value >= floor.value()).then_some(Measured::same(value, reached))
+    }
+
+    fn edit(&self, a: &[u64], b: &[u64], floor: Threshold) -> Option<Measured> {
+        let both = (a.len() + b.len()) as u64;
+        let least = floor.least_of(both).div_ceil(2) as usize;
+        let common = edit::common(a, b, least)? as u64;
+        let value = if both == 0 { 1.0 } else { (2 * common) as f64 / both as f64 };
+        Some(Measured::same(value, both == 0 || self.threshold.reached_by(2 * common, both)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+    use proptest::prelude::*;
+
+    fn measure(similarity: Similarity, threshold: &str, shingle: usize) -> Measure {
+        Measure { similarity, threshold: threshold.parse().unwrap(), shingle }
+    }
+
+    fn lowest() -> Threshold {
+        "0.000000001".parse().unwrap()
+    }
+
+    fn prepared(measure: &Measure, words: &[u64]) -> Vec<u64> {
+        let mut out = vec![17];
+        measure.prepare(words, &mut out);
+        out.split_off(1)
+    }
+
+    /// Every measure by the book: sets, maps and a table of common subsequences.
+    fn plain(similarity: Similarity, a: &[u64], b: &[u64], n: usize) -> (f64, f64) {
+        let grams = |words: &[u64]| -> Vec<Vec<u64>> {
+            match words.len() {
+                0 => vec![],
+                few if few < n => vec![words.to_vec()],
+                _ => words.windows(n).map(<[u64]>::to_vec).collect(),
+            }
+        };
+        let (ga, gb) = (grams(a), grams(b));
+        let (sa, sb): (BTreeSet<_>, BTreeSet<_>) = (ga.iter().collect(), gb.iter().collect());
+        let shared = sa.intersection(&sb).count() as f64;
+        let same = |value: f64| (value, value);
+        match similarity {
+            Similarity::Jaccard if sa.is_empty() && sb.is_empty() => same(1.0),
+            Similarity::Jaccard => same(shared / sa.union(&sb).count() as f64),
+            Similarity::Containment => {
+                (shared / (sa.len() as f64).max(1.0), shared / (sb.len() as f64).max(1.0))
+            }
+            Similarity::Cosine => same(shared / ((sa.len() * sb.len()) as f64).sqrt().max(1e-300)),
+            Similarity::CosineTf => {
+                let bag = |grams: &[Vec<u64>]| {
+                    let mut counts = BTreeMap::new();
+                    grams.iter().for_each(|gram| *counts.entry(gram.clone()).or_insert(0.0) += 1.0);
+                    counts
+                };
+                let (ba, bb): (BTreeMap<Vec<u64>, f64>, _) = (bag(&ga), bag(&gb));
+                let dot: f64 = ba.iter().map(|(gram, count)| count * bb.get(gram).copied().unwrap_or(0.0)).sum();
+                let norm = |bag: &BTreeMap<Vec<u64>, f64>| bag.values().map(|count| count * count).sum::<f64>();
+                same(dot / (norm(&ba) * norm(&bb)).sqrt().max(1e-300))
+            }
+            Similarity::Edit => {
+                let mut table = vec![vec![0usize; b.len() + 1]; a.len() + 1];
+                for i in 0..a.len() {
+                    for j in 0..b.len() {
+                        table[i + 1][j + 1] =
+                            if a[i] == b[j] { table[i][j] + 1 } else { table[i][j + 1].max(table[i + 1][j]) };
+                    }
+                }
+                let both = (a.len() + b.len()) as f64;
+                same(if both == 0.0 { 1.0 } else { 2.0 * table[a.len()][b.len()] as f64 / both })
+            }
+        }
+    }
+
+    fn similar_words() -> impl Strategy<Value = (Vec<u64>, Vec<u64>)> {
+        let words = prop::collection::vec(0u64..30, 0..120);
+        (words, prop::collection::vec((any::<prop::sample::Index>(), 0u64..30, 0u8..3), 0..12)).prop_map(
+            |(a, edits)| {
+                let mut b = a.clone();
+                for (place, word, edit) in edits {
+                    match edit {
+                        0 => b.insert(place.index(b.len() + 1), word),
+                        1 if !b.is_empty() => drop(b.remove(place.index(b.len()))),
+                        _ if !b.is_empty() => {
+                            let place = place.index(b.len());
+                            b[place] = word;
+                        }
+                        _ => {}
+                    }
+                }
+                (a, b)
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn every_measure_is_the_one_in_the_book((a, b) in similar_words(), n in 1usize..6) {
+            for similarity in Similarity::ALL {
+                let measure = measure(similarity, "0.8", n);
+                let (pa, pb) = (prepared(&measure, &a), prepared(&measure, &b));
+                let (forward, backward) = plain(similarity, &a, &b, n);
+                match measure.compare(&pa, &pb, lowest()) {
+                    Some(found) => {
+                        prop_assert!((found.forward - forward).abs() < 1e-12, "{similarity} {found:?} {forward}");
+                        prop_assert!((found.backward - backward).abs() < 1e-12);
+                        prop_assert_eq!(measure.compare(&pb, &pa, lowest()), Some(found.turned()));
+                    }
+                    None => prop_assert!(forward < 1e-9 && backward < 1e-9, "{similarity} {forward}"),
+                }
+            }
+        }
+
+        #[test]
+        fn an_early_exit_loses_nothing((a, b) in similar_words(), n in 1usize..6, threshold in 1u32..=100) {
+            let threshold = format!("{}", f64::from(threshold) / 100.0);
+            for similarity in Similarity::ALL {
+                let measure = measure(similarity, &threshold, n);
+                let (pa, pb) = (prepared(&measure, &a), prepared(&measure, &b));
+                let full = measure.compare(&pa, &pb, lowest());
+                match measure.compare(&pa, &pb, measure.threshold) {
+                    Some(found) => prop_assert_eq!(Some(found), full),
+                    None => prop_assert!(full.is_none_or(|full| !full.counts()), "{similarity} {full:?}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_pair_right_at_the_threshold_counts() {
+        let measure = measure(Similarity::Jaccard, "0.8", 1);
+        let nine: Vec<u64> = (0..9).collect();
+        let other: Vec<u64> = (1..10).collect();
+        let found = measure.compare(&nine, &other, measure.threshold).unwrap();
+        assert!(found.reached && found.forward == 0.8);
+        let ten: Vec<u64> = (0..10).collect();
+        assert_eq!(measure.compare(&ten, &(2..12).collect::<Vec<_>>(), measure.threshold), None);
+    }
+
+    #[test]
+    fn edit_similarity_of_the_classic_pair() {
+        let measure = measure(Similarity::Edit, "0.1", 5);
+        let letters = |word: &str| word.chars().map(u64::from).collect::<Vec<_>>();
+        let found = measure.compare(&letters("kitten"), &letters("sitting"), measure.threshold).unwrap();
+        assert!((found.forward - 8.0 / 13.0).abs() < 1e-12);
+    }
+}

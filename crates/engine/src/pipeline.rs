@@ -1,0 +1,428 @@
+//! Documents through a pool of workers, with results in the order of the input.
+//!
+//! A unit is a stretch of the input: one large shard, or many small ones. Each unit under way has a driver, which
+//! reads documents, packs them into batches for the workers, and takes the results back in order. So one large file
+//! keeps all threads busy as well as many small ones do, and what is written never depends on who finished first.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use lookalike_corpus::{Corpus, Format, Item, ReadOptions, Reader, Shard};
+use lookalike_model::{Content, Document, Media, Place, Rejection};
+
+use crate::error::EngineError;
+use crate::walk::Watch;
+
+/// A batch is closed when it holds this many bytes of content.
+const BATCH_BYTES: usize = 512 << 10;
+
+/// Small shards are put together until they reach this size: each unit leaves a few files behind.
+const UNIT_BYTES: u64 = 64 << 20;
+
+/// A stretch of shards, by number.
+pub(crate) type Unit = Range<usize>;
+
+/// Cuts the shards of a corpus into units. Depends on nothing but their sizes.
+pub(crate) fn units(corpus: &Corpus) -> Vec<Unit> {
+    let mut units: Vec<Unit> = Vec::new();
+    let mut room = 0;
+    for (index, shard) in corpus.shards().iter().enumerate() {
+        let bytes = shard.bytes.unwrap_or(UNIT_BYTES);
+        match units.last_mut() {
+            Some(unit) if bytes <= room => unit.end = index + 1,
+            _ => {
+                units.push(index..index + 1);
+                room = UNIT_BYTES;
+            }
+        }
+        room = room.saturating_sub(bytes);
+    }
+    units
+}
+
+/// Documents on their way to a worker, copied out of the reader's window into one arena.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    arena: Vec<u8>,
+    entries: Vec<Entry>,
+    /// What happened at the shard borders inside this batch.
+    pub(crate) ends: Vec<ShardEnd>,
+    /// Number of its first record, counted from the start of the unit.
+    pub(crate) first: u64,
+}
+
+/// A shard ended in this batch.
+#[derive(Debug, Clone)]
+pub(crate) struct ShardEnd {
+    /// Records of this batch up to and including the shard's last.
+    pub(crate) before: usize,
+    /// The format that its content showed.
+    pub(crate) format: Format,
+    /// Records that are no documents, by kind.
+    pub(crate) skipped: Vec<(&'static str, u64)>,
+}
+
+#[derive(Debug)]
+enum Entry {
+    Document {
+        id: Range<usize>,
+        url: Option<Range<usize>>,
+        media: Media,
+        content: Range<usize>,
+        encoded: bool,
+        charset: Option<Range<usize>>,
+        place: Place,
+        extras: Vec<Option<Range<usize>>>,
+    },
+    Rejected(Rejection),
+}
+
+/// One record of a batch.
+pub(crate) enum Record<'a> {
+    /// A document and the further fields that were asked for.
+    Document(Document<'a>, Extra<'a>),
+    /// A record that could not be read.
+    Rejected(&'a Rejection),
+}
+
+/// The further fields of a document.
+pub(crate) struct Extra<'a> {
+    arena: &'a [u8],
+    ranges: &'a [Option<Range<usize>>],
+}
+
+impl<'a> Extra<'a> {
+    /// The value of the field with this number.
+    pub(crate) fn get(&self, index: usize) -> Option<&'a str> {
+        let range = self.ranges.get(index)?.clone()?;
+        Some(text(self.arena, range))
+    }
+}
+
+fn text(arena: &[u8], range: Range<usize>) -> &str {
+    std::str::from_utf8(&arena[range]).expect("it was a string when it was put here")
+}
+
+impl Batch {
+    fn put(&mut self, bytes: &[u8]) -> Range<usize> {
+        let start = self.arena.len();
+        self.arena.extend_from_slice(bytes);
+        start..self.arena.len()
+    }
+
+    fn push(&mut self, document: &Document<'_>, extras: usize) {
+        let (encoded, charset) = match document.content {
+            Content::Unicode(_) => (false, None),
+            Content::Encoded { charset, .. } => (true, charset),
+        };
+        let entry = Entry::Document {
+            id: self.put(document.id.as_bytes()),
+            url: document.url.map(|url| self.put(url.as_bytes())),
+            media: document.media,
+            content: self.put(document.content.bytes()),
+            encoded,
+            charset: charset.map(|charset| self.put(charset.as_bytes())),
+            place: document.place,
+            extras: (0..extras)
+                .map(|index| document.extras.get(index).map(|value| self.put(value.as_bytes())))
+                .collect(),
+        };
+        self.entries.push(entry);
+    }
+
+    /// Number of records.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Bytes of everything in it.
+    pub(crate) fn bytes(&self) -> usize {
+        self.arena.len()
+    }
+
+    /// The records, in order.
+    pub(crate) fn records(&self) -> impl Iterator<Item = Record<'_>> {
+        self.entries.iter().map(|entry| match entry {
+            Entry::Rejected(rejection) => Record::Rejected(rejection),
+            Entry::Document { id, url, media, content, encoded, charset, place, extras } => {
+                let bytes = &self.arena[content.clone()];
+                let charset = charset.clone().map(|range| text(&self.arena, range));
+                let content = if *encoded {
+                    Content::Encoded { bytes, charset }
+                } else {
+                    Content::Unicode(text(&self.arena, content.clone()))
+                };
+                let document = Document {
+                    id: text(&self.arena, id.clone()),
+                    url: url.clone().map(|range| text(&self.arena, range)),
+                    media: *media,
+                    content,
+                    place: *place,
+                    raw: None,
+                    extras: Default::default(),
+                };
+                Record::Document(document, Extra { arena: &self.arena, ranges: extras })
+            }
+        })
+    }
+}
+
+/// Reads the shards of a unit as batches.
+struct Source<'c> {
+    shards: &'c [Shard],
+    options: &'c Arc<ReadOptions>,
+    watch: &'c Watch,
+    reader: Option<Reader>,
+    consumed: u64,
+    skipped: Vec<(&'static str, u64)>,
+    records: u64,
+}
+
+impl Source<'_> {
+    /// The next batch, or none at the end of the unit.
+    fn next(&mut self) -> Result<Option<Batch>, EngineError> {
+        if self.watch.stopped() {
+            return Err(EngineError::Stopped);
+        }
+        let mut batch = Batch { first: self.records, ..Batch::default() };
+        while batch.arena.len() < BATCH_BYTES {
+            if self.reader.is_none() && !self.open()? {
+                break;
+            }
+            self.read(&mut batch)?;
+        }
+        self.records += batch.len() as u64;
+        self.watch.documents.fetch_add(batch.len() as u64, Ordering::Relaxed);
+        Ok((batch.len() > 0 || !batch.ends.is_empty()).then_some(batch))
+    }
+
+    fn open(&mut self) -> Result<bool, EngineError> {
+        let Some((shard, rest)) = self.shards.split_first() else { return Ok(false) };
+        self.reader = Some(shard.open(self.options)?);
+        self.shards = rest;
+        self.consumed = 0;
+        Ok(true)
+    }
+
+    /// Takes one item of the open shard.
+    fn read(&mut self, batch: &mut Batch) -> Result<(), EngineError> {
+        let Some(reader) = self.reader.as_mut() else { return Ok(()) };
+        let ended = match reader.next()? {
+            Some(Item::Document(document)) => {
+                batch.push(&document, self.options.extras.len());
+                false
+            }
+            Some(Item::Rejected(rejection)) => {
+                batch.entries.push(Entry::Rejected(rejection));
+                false
+            }
+            Some(Item::Skipped(skip)) => {
+                match self.skipped.iter_mut().find(|(kind, _)| *kind == skip.kind) {
+                    Some((_, count)) => *count += 1,
+                    None => self.skipped.push((skip.kind, 1)),
+                }
+                false
+            }
+            None => true,
+        };
+        let consumed = reader.consumed();
+        self.watch.bytes.fetch_add(consumed - self.consumed, Ordering::Relaxed);
+        self.consumed = consumed;
+        if ended {
+            let skipped = std::mem::take(&mut self.skipped);
+            batch.ends.push(ShardEnd { before: batch.len(), format: reader.format(), skipped });
+            self.reader = None;
+        }
+        Ok(())
+    }
+}
+
+/// How many threads work, and how many units are under way at once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) threads: usize,
+    pub(crate) drivers: usize,
+}
+
+struct Task<T> {
+    batch: Batch,
+    reply: Sender<T>,
+}
+
+/// The results of one unit, in order.
+pub(crate) struct Feed<'f, T> {
+    source: Source<'f>,
+    ended: bool,
+    waiting: VecDeque<Receiver<T>>,
+    most: usize,
+    work: Work<'f, T>,
+}
+
+enum Work<'f, T> {
+    /// Done here and now.
+    Here(&'f mut dyn FnMut(Batch) -> T),
+    /// Done by whoever takes it.
+    Pool(&'f Sender<Task<T>>),
+}
+
+impl<T> Feed<'_, T> {
+    /// The result of the next batch, or none at the end of the unit.
+    pub(crate) fn next(&mut self) -> Result<Option<T>, EngineError> {
+        let pool = match &mut self.work {
+            Work::Here(work) => return Ok(self.source.next()?.map(work)),
+            Work::Pool(pool) => *pool,
+        };
+        while !self.ended && self.waiting.len() < self.most {
+            match self.source.next()? {
+                None => self.ended = true,
+                Some(batch) => {
+                    let (reply, result) = bounded(1);
+                    pool.send(Task { batch, reply }).map_err(|_| EngineError::Stopped)?;
+                    self.waiting.push_back(result);
+                }
+            }
+        }
+        let Some(first) = self.waiting.pop_front() else { return Ok(None) };
+        first.recv().map(Some).map_err(|_| EngineError::Stopped)
+    }
+}
+
+/// Leads the documents of `units` through workers. `worker` makes the state of one worker, `work` handles one batch,
+/// `drive` takes the results of one unit; of several failures the one of the earliest unit is returned.
+pub(crate) fn run<W, T: Send>(
+    corpus: &Corpus,
+    units: &[Unit],
+    shape: Shape,
+    watch: &Watch,
+    worker: impl Fn() -> W + Sync,
+    work: impl Fn(&mut W, Batch) -> T + Sync,
+    drive: impl Fn(usize, &mut Feed<'_, T>) -> Result<(), EngineError> + Sync,
+) -> Result<(), EngineError> {
+    let source = |unit: &Unit| Source {
+        shards: &corpus.shards()[unit.clone()],
+        options: corpus.options(),
+        watch,
+        reader: None,
+        consumed: 0,
+        skipped: Vec::new(),
+        records: 0,
+    };
+    if shape.threads <= 1 {
+        let mut state = worker();
+        let mut here = |batch| work(&mut state, batch);
+        for (index, unit) in units.iter().enumerate() {
+            let work = Work::Here(&mut here);
+            drive(index, &mut Feed { source: source(unit), ended: false, waiting: VecDeque::new(), most: 1, work })?;
+        }
+        return Ok(());
+    }
+    let drivers = shape.drivers.clamp(1, units.len().max(1));
+    let most = 2 * shape.threads.div_ceil(drivers) + 1;
+    let (tasks, taken) = bounded::<Task<T>>(shape.threads);
+    let next = AtomicUsize::new(0);
+    let failure: Mutex<Option<(usize, EngineError)>> = Mutex::new(None);
+    std::thread::scope(|scope| {
+        for _ in 0..shape.threads {
+            let taken = taken.clone();
+            scope.spawn(|| {
+                let mut state = worker();
+                for Task { batch, reply } in taken {
+                    // A driver that failed no longer waits.
+                    let _ = reply.send(work(&mut state, batch));
+                }
+            });
+        }
+        drop(taken);
+        for _ in 0..drivers {
+            let tasks = tasks.clone();
+            let (next, failure, source, drive) = (&next, &failure, &source, &drive);
+            scope.spawn(move || {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(unit) = units.get(index) else { return };
+                    let failed = failure.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+                    if failed {
+                        return;
+                    }
+                    let work = Work::Pool(&tasks);
+                    let mut feed =
+                        Feed { source: source(unit), ended: false, waiting: VecDeque::new(), most, work };
+                    if let Err(error) = drive(index, &mut feed) {
+                        let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                        if failure.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
+                            *failure = Some((index, error));
+                        }
+                    }
+                }
+            });
+        }
+        drop(tasks);
+    });
+    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn corpus(files: &[(&str, &str)]) -> (tempfile::TempDir, Corpus) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            std::fs::write(folder.path().join(name), content).unwrap();
+        }
+        let corpus = Corpus::open(&[folder.path()], ReadOptions::default()).unwrap();
+        (folder, corpus)
+    }
+
+    #[test]
+    fn results_come_in_order_for_any_threads() {
+        let lines = |from: usize| -> String {
+            (from..from + 700)
+                .map(|n| format!("{{\"id\":\"{n}\",\"text\":\"{}\"}}\n", "word ".repeat(400)))
+                .collect()
+        };
+        let (_folder, corpus) = corpus(&[("a.jsonl", &lines(0)), ("b.jsonl", &lines(700)), ("c.jsonl", "broken\n")]);
+        for (threads, units) in [(1, vec![0..3]), (2, vec![0..3]), (5, vec![0..1, 1..2, 2..3])] {
+            let found = Mutex::new(vec![Vec::new(); units.len()]);
+            let work = |(): &mut (), batch: Batch| -> Vec<String> {
+                let name = |record: Record<'_>| match record {
+                    Record::Document(document, _) => document.id.to_owned(),
+                    Record::Rejected(rejection) => format!("rejected {}", rejection.place.record),
+                };
+                batch.records().map(name).collect()
+            };
+            let drive = |unit: usize, feed: &mut Feed<'_, Vec<String>>| {
+                while let Some(ids) = feed.next()? {
+                    found.lock().unwrap()[unit].extend(ids);
+                }
+                Ok(())
+            };
+            let shape = Shape { threads, drivers: 2 };
+            run(&corpus, &units, shape, &Watch::default(), || (), work, drive).unwrap();
+            let expected: Vec<String> = (0..1400).map(|n| n.to_string()).chain(["rejected 0".to_owned()]).collect();
+            assert_eq!(found.into_inner().unwrap().concat(), expected);
+        }
+    }
+
+    #[test]
+    fn small_shards_share_a_unit() {
+        let (_folder, corpus) = corpus(&[("a.txt", "one"), ("b.txt", "two"), ("c.txt", "three")]);
+        assert_eq!(units(&corpus), [0..3]);
+    }
+
+    #[test]
+    fn the_earliest_failure_is_the_one_told() {
+        let (_folder, corpus) = corpus(&[("a.txt", "one"), ("b.txt", "two"), ("c.txt", "three")]);
+        let shape = Shape { threads: 3, drivers: 3 };
+        let drive = |unit: usize, feed: &mut Feed<'_, ()>| {
+            while feed.next()?.is_some() {}
+            if unit == 0 { Ok(()) } else { Err(EngineError::Request(format!("unit {unit}"))) }
+        };
+        let units = [0..1, 1..2, 2..3];
+        let error = run(&corpus, &units, shape, &Watch::default(), || (), |(), _| (), drive).unwrap_err();
+        assert!(["unit 1", "unit 2"].contains(&error.to_string().as_str()));
+    }
+}

@@ -1,0 +1,380 @@
+//! The recipe of a job: everything that can change its result, and nothing else.
+
+use std::fmt;
+use std::str::FromStr;
+
+use lookalike_corpus::{Fields, Namespaces, ReadOptions};
+use lookalike_methods::{Method, Setting, method};
+use lookalike_model::{Recipe, Similarity, Threshold};
+use lookalike_text::Profile;
+use lookalike_text::extract::ContentMode;
+use serde::{Deserialize, Serialize};
+
+use crate::error::EngineError;
+use crate::measure::Measure;
+
+/// Raised when the same recipe would give another result or other run files.
+const ENGINE: u32 = 1;
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Task {
+    /// One kept of each group of near-duplicates.
+    Dedup,
+    /// Every near-duplicate pair.
+    Pairs,
+}
+
+/// Which document of several is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Keep {
+    /// The first of the input.
+    First,
+    /// The one with most words.
+    Longest,
+    /// The one with fewest words.
+    Shortest,
+    /// The one with the lowest or highest value of a field; those without it come last.
+    Field {
+        /// The field.
+        name: String,
+        /// Highest first.
+        descending: bool,
+    },
+}
+
+impl fmt::Display for Keep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Keep::First => f.write_str("first"),
+            Keep::Longest => f.write_str("longest"),
+            Keep::Shortest => f.write_str("shortest"),
+            Keep::Field { name, descending } => {
+                write!(f, "field:{name}{}", if *descending { ":desc" } else { "" })
+            }
+        }
+    }
+}
+
+impl FromStr for Keep {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "first" => return Ok(Keep::First),
+            "longest" => return Ok(Keep::Longest),
+            "shortest" => return Ok(Keep::Shortest),
+            _ => {}
+        }
+        let name = text.strip_prefix("field:").unwrap_or_default();
+        let (name, descending) = name.strip_suffix(":desc").map_or((name, false), |name| (name, true));
+        if name.is_empty() {
+            return Err("first, longest, shortest, field:NAME or field:NAME:desc is wanted".to_owned());
+        }
+        Ok(Keep::Field { name: name.to_owned(), descending })
+    }
+}
+
+/// How verified pairs become clusters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClusterRule {
+    /// A document is removed only for a kept one that it is similar to.
+    Star,
+    /// All but the first of each connected component are removed.
+    Components,
+}
+
+/// Where documents are compared only with their like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Within {
+    /// Those with the same value of a field.
+    Field(String),
+    /// Those with the same host in their address.
+    Host,
+}
+
+/// How documents are read: what of [`ReadOptions`] can change a result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Reading {
+    /// Field with the id.
+    pub id_field: String,
+    /// Field with the text.
+    pub text_field: String,
+    /// Field with the HTML.
+    pub html_field: String,
+    /// Field with the address.
+    pub url_field: String,
+    /// Longer records are rejected.
+    pub max_document_bytes: u64,
+    /// Every revision of a MediaWiki page is a document.
+    pub revisions: bool,
+    /// MediaWiki namespaces, with commas between, or all.
+    pub namespaces: String,
+    /// Format of every input, if it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_format: Option<String>,
+    /// What is taken of a document: page, main, email, or page-or-email.
+    pub content: String,
+}
+
+/// Everything that can change the result of a job; never threads, memory or paths.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct JobRecipe {
+    /// Version of the program.
+    pub lookalike: String,
+    /// Version of the engine's rules and files.
+    pub engine: u32,
+    /// What is asked for.
+    pub task: Task,
+    /// What is measured.
+    pub similarity: Similarity,
+    /// Words per shingle that it is measured on.
+    pub shingle: usize,
+    /// How much of it is enough.
+    pub threshold: String,
+    /// Pairs count only when they were measured.
+    pub verified: bool,
+    /// Which document is kept.
+    pub keep: String,
+    /// How pairs become clusters.
+    pub cluster: ClusterRule,
+    /// Larger groups do not propose all of their pairs.
+    pub max_group: usize,
+    /// Pairs below the threshold are written too.
+    #[serde(default)]
+    pub all: bool,
+    /// Another corpus is there to remove from this one what it holds.
+    #[serde(default)]
+    pub against: bool,
+    /// Documents are compared only with those that have the same value here; `@host` is the host of the address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
+    /// The method that proposes pairs.
+    pub method: Recipe,
+    /// From text to the words that are measured.
+    pub profile: Recipe,
+    /// From records to text.
+    pub reading: Reading,
+}
+
+/// The value of [`JobRecipe::within`] that stands for hosts.
+const HOST: &str = "@host";
+
+impl JobRecipe {
+    /// The version of the engine's rules and files.
+    pub const ENGINE: u32 = ENGINE;
+
+    /// The recipe as the text of `recipe.toml`.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a recipe has only names that TOML can write")
+    }
+
+    /// Reads what [`JobRecipe::to_toml`] wrote.
+    pub fn from_toml(text: &str) -> Result<Self, String> {
+        let recipe: JobRecipe = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        if recipe.engine != ENGINE {
+            return Err(format!(
+                "it was made by engine version {} and this is version {ENGINE}; take the program that wrote it",
+                recipe.engine
+            ));
+        }
+        Ok(recipe)
+    }
+
+    /// How similarity is measured.
+    pub fn measure(&self) -> Result<Measure, EngineError> {
+        let threshold: Threshold = self.threshold.parse().map_err(EngineError::Request)?;
+        Ok(Measure { similarity: self.similarity, threshold, shingle: self.shingle })
+    }
+
+    /// The method.
+    pub fn method(&self) -> Result<Box<dyn Method>, EngineError> {
+        let measure = self.measure()?;
+        let setting = Setting {
+            similarity: measure.similarity,
+            threshold: measure.threshold,
+            shingle: measure.shingle,
+            ..Setting::default()
+        };
+        let made = method(&self.method.to_string(), &setting)
+            .map_err(|error| EngineError::Request(error.to_string()))?;
+        let versions = self.method.require(&made.recipe());
+        versions.map_err(|error| EngineError::Request(format!("the method was {error}")))?;
+        Ok(made)
+    }
+
+    /// The measuring profile.
+    pub fn profile(&self) -> Result<Profile, EngineError> {
+        let bad = |error: &dyn fmt::Display| EngineError::Request(error.to_string());
+        let mut text = format!("{}:", self.profile.name);
+        for (key, value) in self.profile.parameters.iter().filter(|(key, _)| *key != "unicode") {
+            text.push_str(&format!("{key}={value},"));
+        }
+        let profile: Profile = text.trim_end_matches([',', ':']).parse().map_err(|error| bad(&error))?;
+        self.profile
+            .require(&profile.recipe())
+            .map_err(|error| EngineError::Request(format!("the profile was {error}")))?;
+        Ok(profile)
+    }
+
+    /// Which document is kept.
+    pub fn keep(&self) -> Result<Keep, EngineError> {
+        self.keep.parse().map_err(EngineError::Request)
+    }
+
+    /// Where documents are compared only with their like.
+    pub fn within(&self) -> Option<Within> {
+        match self.within.as_deref() {
+            None => None,
+            Some(HOST) => Some(Within::Host),
+            Some(field) => Some(Within::Field(field.to_owned())),
+        }
+    }
+
+    /// What is taken of a document.
+    pub fn content(&self) -> Result<ContentMode, EngineError> {
+        CONTENTS
+            .iter()
+            .find(|(name, _)| *name == self.reading.content)
+            .map(|(_, mode)| *mode)
+            .ok_or_else(|| EngineError::Request(format!("there is no content {}", self.reading.content)))
+    }
+
+    /// How records are read, with the further fields that the job looks at.
+    pub fn read_options(&self) -> Result<ReadOptions, EngineError> {
+        let reading = &self.reading;
+        let format = reading.input_format.as_deref().map(str::parse).transpose().map_err(EngineError::Request)?;
+        let mut extras = Vec::new();
+        if let Keep::Field { name, .. } = self.keep()? {
+            extras.push(name);
+        }
+        if let Some(Within::Field(name)) = self.within() {
+            extras.push(name);
+        }
+        Ok(ReadOptions {
+            fields: Fields {
+                id: reading.id_field.clone(),
+                text: reading.text_field.clone(),
+                html: reading.html_field.clone(),
+                url: reading.url_field.clone(),
+            },
+            max_document_bytes: reading.max_document_bytes as usize,
+            revisions: reading.revisions,
+            namespaces: namespaces(&reading.namespaces)?,
+            format,
+            extras,
+        })
+    }
+
+    /// The lines in which two recipes differ.
+    pub fn differences(&self, other: &JobRecipe) -> String {
+        let (ours, theirs) = (self.to_toml(), other.to_toml());
+        let missing = |from: &str, to: &str| -> Vec<String> {
+            from.lines().filter(|line| !to.lines().any(|other| other == *line)).map(str::to_owned).collect()
+        };
+        format!("there {} and here {}", listed(missing(&ours, &theirs)), listed(missing(&theirs, &ours)))
+    }
+}
+
+fn listed(lines: Vec<String>) -> String {
+    if lines.is_empty() { "nothing more".to_owned() } else { lines.join(", ") }
+}
+
+const CONTENTS: [(&str, ContentMode); 4] = [
+    ("page", ContentMode::Page),
+    ("main", ContentMode::Main),
+    ("email", ContentMode::Email),
+    ("page-or-email", ContentMode::PageOrEmail),
+];
+
+/// The name of a content mode in recipes.
+pub fn content_name(mode: ContentMode) -> &'static str {
+    CONTENTS.iter().find(|(_, known)| *known == mode).map_or("page", |(name, _)| name)
+}
+
+/// Namespaces as recipes write them.
+pub fn namespaces_name(namespaces: &Namespaces) -> String {
+    match namespaces {
+        Namespaces::All => "all".to_owned(),
+        Namespaces::Only(list) => list.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+    }
+}
+
+fn namespaces(text: &str) -> Result<Namespaces, EngineError> {
+    if text == "all" {
+        return Ok(Namespaces::All);
+    }
+    let numbers: Result<Vec<i32>, _> = text.split(',').map(str::parse).collect();
+    numbers.map(Namespaces::Only).map_err(|_| EngineError::Request(format!("{text} are no namespaces")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(crate) fn recipe() -> JobRecipe {
+        let setting = Setting::default();
+        JobRecipe {
+            lookalike: "0.1.0".to_owned(),
+            engine: ENGINE,
+            task: Task::Dedup,
+            similarity: Similarity::Jaccard,
+            shingle: 5,
+            threshold: "0.8".to_owned(),
+            verified: true,
+            keep: "field:score:desc".to_owned(),
+            cluster: ClusterRule::Star,
+            max_group: 1000,
+            all: false,
+            against: false,
+            within: Some("dump".to_owned()),
+            method: method("md5", &setting).unwrap().recipe(),
+            profile: Profile::web().recipe(),
+            reading: Reading {
+                id_field: "id".to_owned(),
+                text_field: "text".to_owned(),
+                html_field: "html".to_owned(),
+                url_field: "url".to_owned(),
+                max_document_bytes: 32 << 20,
+                revisions: false,
+                namespaces: "0,4".to_owned(),
+                input_format: None,
+                content: "page".to_owned(),
+            },
+        }
+    }
+
+    #[test]
+    fn a_recipe_is_replayed_from_its_text() {
+        let recipe = recipe();
+        let again = JobRecipe::from_toml(&recipe.to_toml()).unwrap();
+        assert_eq!(again, recipe);
+        assert_eq!(again.method().unwrap().recipe(), recipe.method);
+        assert_eq!(again.profile().unwrap(), Profile::web());
+        assert_eq!(again.read_options().unwrap().extras, ["score", "dump"]);
+        let newer = JobRecipe { engine: ENGINE + 1, ..recipe };
+        assert!(JobRecipe::from_toml(&newer.to_toml()).unwrap_err().contains("engine version"));
+    }
+
+    #[test]
+    fn differences_name_both_sides() {
+        let recipe = recipe();
+        let other = JobRecipe { threshold: "0.9".to_owned(), ..recipe.clone() };
+        assert_eq!(
+            recipe.differences(&other),
+            "there threshold = \"0.8\" and here threshold = \"0.9\"",
+        );
+    }
+
+    #[test]
+    fn keepers_are_named() {
+        for text in ["first", "longest", "shortest", "field:a.b", "field:x:desc"] {
+            assert_eq!(text.parse::<Keep>().unwrap().to_string(), text);
+        }
+        assert!("field:".parse::<Keep>().is_err() && "best".parse::<Keep>().is_err());
+    }
+}

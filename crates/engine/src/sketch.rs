@@ -1,0 +1,485 @@
+//! Stage 1, sketch: every document becomes a row, its names, a payload, keys in sorted runs, and its symbols.
+//!
+//! A unit leaves these files behind, each finished by a rename, the last one saying that the unit is done:
+//!
+//! | file | holds | bytes per document |
+//! |---|---|---|
+//! | `u000000.docs` | [`Row`]s | 64 |
+//! | `u000000.names` | id, address, the field that keepers are chosen by | their length + 12 |
+//! | `u000000.payload` | payloads | the method's |
+//! | `u000000.keys.000000` … | postings, sorted, numbered from the unit's first document | 12 or 16 per key |
+//! | `u000000.spool` | symbols, see `store::symbols` | about half the text |
+//! | `u000000.rejected` | rejections as JSON lines | their length |
+//! | `u000000.done` | counts per shard | - |
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use lookalike_methods::Sketch;
+use lookalike_model::Document;
+use lookalike_text::extract::Extractor;
+use lookalike_text::{Analyser, Features, hash};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::context::{Context, remove_if_there, write_whole};
+use crate::error::EngineError;
+use crate::measure::Measure;
+use crate::pipeline::{self, Batch, Extra, Feed, Record};
+use crate::recipe::{Keep, Within};
+use crate::store::file::RunWriter;
+use crate::store::sort::{Posting, Postings, Sorter, existing};
+use crate::store::symbols::{BlockBuilder, SpoolWriter};
+
+/// What is known of every document, at fixed width.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Row {
+    /// Number of words; [`Row::REJECTED`] for a record that could not be read.
+    pub(crate) words: u32,
+    /// Length as the method sees it.
+    pub(crate) length: u32,
+    /// Hash of the payload.
+    pub(crate) mark: u32,
+    /// Bytes of its text.
+    pub(crate) text: u32,
+    /// Digest of its words, and of what it is compared within.
+    pub(crate) digest: u128,
+    /// Digest of its id.
+    pub(crate) id: u128,
+    /// Hash of what it is compared within.
+    pub(crate) within: u64,
+    /// Where its names begin.
+    pub(crate) names: u64,
+}
+
+impl Row {
+    pub(crate) const WIDTH: usize = 64;
+    pub(crate) const REJECTED: u32 = u32::MAX;
+
+    fn encode(&self) -> [u8; Row::WIDTH] {
+        let mut out = [0; Row::WIDTH];
+        for (slot, number) in out[..16].as_chunks_mut::<4>().0.iter_mut().zip([
+            self.words,
+            self.length,
+            self.mark,
+            self.text,
+        ]) {
+            *slot = number.to_le_bytes();
+        }
+        out[16..32].copy_from_slice(&self.digest.to_le_bytes());
+        out[32..48].copy_from_slice(&self.id.to_le_bytes());
+        out[48..56].copy_from_slice(&self.within.to_le_bytes());
+        out[56..64].copy_from_slice(&self.names.to_le_bytes());
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Self {
+        let four = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        let eight = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        let sixteen = |at: usize| u128::from_le_bytes(bytes[at..at + 16].try_into().expect("sixteen bytes"));
+        Row {
+            words: four(0),
+            length: four(4),
+            mark: four(8),
+            text: four(12),
+            digest: sixteen(16),
+            id: sixteen(32),
+            within: eight(48),
+            names: eight(56),
+        }
+    }
+}
+
+/// What is known of a shard.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ShardMeta {
+    /// Records found, rejected ones included.
+    pub(crate) records: u64,
+    pub(crate) rejected: u64,
+    pub(crate) text_bytes: u64,
+    pub(crate) format: String,
+    pub(crate) skipped: BTreeMap<String, u64>,
+}
+
+/// What is known of a unit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct UnitMeta {
+    pub(crate) shards: Vec<ShardMeta>,
+    /// Number of key runs.
+    pub(crate) key_runs: usize,
+    pub(crate) spooled: bool,
+}
+
+impl UnitMeta {
+    pub(crate) fn records(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.records).sum()
+    }
+}
+
+/// The path of one of a unit's files.
+pub(crate) fn unit_file(ctx: &Context<'_>, unit: usize, what: &str) -> PathBuf {
+    ctx.file(&format!("u{unit:06}.{what}"))
+}
+
+/// The files of a unit beside its key runs and the one that says it is done.
+const FILES: [&str; 5] = ["docs", "names", "payload", "spool", "rejected"];
+
+/// Sketches every unit that is not yet done.
+pub(crate) fn sketch(ctx: &Context<'_>) -> Result<(), EngineError> {
+    let units = ctx.units();
+    let mut first = 0;
+    ctx.begin("sketch", ctx.input_bytes(), true);
+    for corpus in ctx.corpora() {
+        let all = pipeline::units(corpus);
+        let mut todo = Vec::new();
+        for (index, unit) in all.iter().enumerate() {
+            if unit_file(ctx, first + index, "done").exists() {
+                let bytes: Option<u64> = corpus.shards()[unit.clone()].iter().map(|shard| shard.bytes).sum();
+                ctx.watch.bytes.fetch_add(bytes.unwrap_or(0), std::sync::atomic::Ordering::Relaxed);
+            } else {
+                todo.push(index);
+            }
+        }
+        let stretches: Vec<_> = todo.iter().map(|&index| all[index].clone()).collect();
+        let shape = ctx.shape();
+        let drivers = shape.drivers.clamp(1, stretches.len().max(1));
+        let buffer = ctx.budget.free(0, 0) as usize / 3 / drivers;
+        let heavy = Mutex::new(());
+        pipeline::run(
+            corpus,
+            &stretches,
+            shape,
+            ctx.watch,
+            || Workshop::new(ctx),
+            |workshop, batch| workshop.sketch(ctx, batch, &heavy),
+            |index, feed| write_unit(ctx, first + todo[index], buffer, feed),
+        )?;
+        first += all.len();
+    }
+    debug_assert_eq!(first, units.len());
+    Ok(())
+}
+
+/// Writes one unit from the sketches of its batches.
+fn write_unit(
+    ctx: &Context<'_>,
+    unit: usize,
+    buffer: usize,
+    feed: &mut Feed<'_, Result<Sketched, EngineError>>,
+) -> Result<(), EngineError> {
+    let place = ctx.place(&format!("u{unit:06}.keys"));
+    for file in FILES {
+        remove_if_there(&unit_file(ctx, unit, file))?;
+    }
+    for run in existing(&place)? {
+        remove_if_there(&run)?;
+    }
+    let create = |what: &'static str, width| RunWriter::create(&unit_file(ctx, unit, what), ctx.label(what, width));
+    let mut docs = create("docs", Row::WIDTH)?;
+    let mut names = create("names", 1)?;
+    let mut payload = create("payload", ctx.method.payload_bytes().max(1))?;
+    let mut rejected = create("rejected", 1)?;
+    let mut spool = match ctx.settings.spool {
+        true => Some(SpoolWriter::create(&unit_file(ctx, unit, "spool"), ctx.stamp)?),
+        false => None,
+    };
+    let mut keys = Sorter::new(place, Postings { tagged: ctx.method.tagged() }, buffer);
+    let mut meta = UnitMeta { shards: Vec::new(), key_runs: 0, spooled: spool.is_some() };
+    let mut open = ShardMeta::new();
+    let mut records = 0u64;
+    while let Some(batch) = feed.next()? {
+        let batch = batch?;
+        let offset = names.position();
+        for row in &batch.rows {
+            docs.push(&Row { names: row.names + offset, ..*row }.encode())?;
+        }
+        names.push(&batch.names)?;
+        payload.push(&batch.payload)?;
+        rejected.push(&batch.rejected)?;
+        if let Some(spool) = &mut spool {
+            spool.push(&batch.spool)?;
+        }
+        for &posting in &batch.keys {
+            keys.push(posting)?;
+        }
+        records += batch.rows.len() as u64;
+        open.take(batch, &mut meta.shards);
+    }
+    if records > u64::from(u32::MAX - 1) {
+        return Err(EngineError::TooMany);
+    }
+    docs.finish()?;
+    names.finish()?;
+    payload.finish()?;
+    rejected.finish()?;
+    spool.map_or(Ok(()), SpoolWriter::finish)?;
+    meta.key_runs = keys.into_runs()?.len();
+    let text = serde_json::to_vec(&meta).expect("counts can be written");
+    write_whole(&unit_file(ctx, unit, "done"), &text)
+}
+
+impl ShardMeta {
+    fn new() -> Self {
+        ShardMeta { records: 0, rejected: 0, text_bytes: 0, format: String::new(), skipped: BTreeMap::new() }
+    }
+
+    /// Counts the rows of a batch; shards that end in it are moved to `done`.
+    fn take(&mut self, batch: Sketched, done: &mut Vec<ShardMeta>) {
+        let mut rows = batch.rows.as_slice();
+        let mut passed = 0;
+        for end in batch.ends {
+            let (these, rest) = rows.split_at(end.before - passed);
+            passed = end.before;
+            rows = rest;
+            self.count(these);
+            self.format = end.format.to_string();
+            self.skipped = end.skipped.into_iter().map(|(kind, count)| (kind.to_owned(), count)).collect();
+            done.push(std::mem::replace(self, ShardMeta::new()));
+        }
+        self.count(rows);
+    }
+
+    fn count(&mut self, rows: &[Row]) {
+        self.records += rows.len() as u64;
+        self.rejected += rows.iter().filter(|row| row.words == Row::REJECTED).count() as u64;
+        self.text_bytes += rows.iter().map(|row| u64::from(row.text)).sum::<u64>();
+    }
+}
+
+/// What became of a batch.
+struct Sketched {
+    rows: Vec<Row>,
+    names: Vec<u8>,
+    payload: Vec<u8>,
+    keys: Vec<u128>,
+    spool: Vec<u8>,
+    rejected: Vec<u8>,
+    ends: Vec<pipeline::ShardEnd>,
+}
+
+/// Everything that a worker uses again for one document after the other.
+pub(crate) struct Workshop {
+    extractor: Extractor,
+    analyser: Analyser,
+    features: Features,
+    /// The method's own reading of the text, where it has one.
+    own: Option<(Analyser, Features)>,
+    sketch: Sketch,
+    symbols: Vec<u64>,
+}
+
+/// Documents above this size are handled by one worker at a time, and its buffers let go afterwards.
+const HEAVY: usize = 2 << 20;
+
+/// A rejection as a line of `rejected.jsonl`.
+#[derive(Serialize)]
+struct RejectedLine<'a> {
+    /// Number of the shard in the unit; replaced by its name when outputs are written.
+    record: u64,
+    position: u64,
+    reason: &'a str,
+}
+
+impl Workshop {
+    pub(crate) fn new(ctx: &Context<'_>) -> Self {
+        let own = ctx.method.profile().filter(|profile| **profile != ctx.profile);
+        Workshop {
+            extractor: Extractor::default(),
+            analyser: Analyser::new(&ctx.profile),
+            features: Features::default(),
+            own: own.map(|profile| (Analyser::new(profile), Features::default())),
+            sketch: Sketch::default(),
+            symbols: Vec::new(),
+        }
+    }
+
+    fn sketch(&mut self, ctx: &Context<'_>, batch: Batch, heavy: &Mutex<()>) -> Result<Sketched, EngineError> {
+        if batch.bytes() < HEAVY {
+            return Ok(self.sketch_all(ctx, batch));
+        }
+        ctx.budget.admit_document(batch.bytes() as u64)?;
+        let _turn = heavy.lock();
+        let done = self.sketch_all(ctx, batch);
+        *self = Workshop::new(ctx);
+        Ok(done)
+    }
+
+    fn sketch_all(&mut self, ctx: &Context<'_>, mut batch: Batch) -> Sketched {
+        let mut out = Sketched {
+            rows: Vec::with_capacity(batch.len()),
+            names: Vec::new(),
+            payload: Vec::with_capacity(batch.len() * ctx.method.payload_bytes()),
+            keys: Vec::new(),
+            spool: Vec::new(),
+            rejected: Vec::new(),
+            ends: std::mem::take(&mut batch.ends),
+        };
+        let mut blocks = BlockBuilder::new();
+        for (index, record) in batch.records().enumerate() {
+            match record {
+                Record::Document(document, extra) => {
+                    let number = (batch.first + index as u64) as u32;
+                    self.document(ctx, number, &document, &extra, &mut blocks, &mut out);
+                }
+                Record::Rejected(rejection) => {
+                    let reason = rejection.reason.to_string();
+                    let line = RejectedLine {
+                        record: batch.first + index as u64,
+                        position: rejection.place.position,
+                        reason: &reason,
+                    };
+                    serde_json::to_writer(&mut out.rejected, &line).expect("memory can be written");
+                    out.rejected.push(b'\n');
+                    let names = out.names.len() as u64;
+                    put_names(&mut out.names, "", None, None);
+                    out.rows.push(Row { words: Row::REJECTED, names, ..Row::default() });
+                    out.payload.resize(out.payload.len() + ctx.method.payload_bytes(), 0);
+                }
+            }
+        }
+        if !blocks.is_empty() {
+            blocks.encode(&mut out.spool);
+        }
+        out
+    }
+
+    /// One document: its row, names, payload, keys and symbols.
+    fn document(
+        &mut self,
+        ctx: &Context<'_>,
+        number: u32,
+        document: &Document<'_>,
+        extra: &Extra<'_>,
+        blocks: &mut BlockBuilder,
+        out: &mut Sketched,
+    ) {
+        let text = self.extractor.extract(document, ctx.content).text;
+        self.analyser.read(text, &mut self.features);
+        let features = &self.features;
+        let within = within(ctx, document, extra);
+        let mut row = Row {
+            words: features.len() as u32,
+            text: text.len() as u32,
+            id: hash::digest(document.id.as_bytes()),
+            names: out.names.len() as u64,
+            within,
+            ..Row::default()
+        };
+        let field = matches!(ctx.keep, Keep::Field { .. }).then(|| extra.get(0)).flatten();
+        put_names(&mut out.names, document.id, document.url, field);
+        self.sketch.clear();
+        if !features.is_empty() {
+            row.digest = features.digest() ^ (u128::from(hash::mix(within)) << 64 | u128::from(within));
+            match &mut self.own {
+                Some((analyser, own)) => {
+                    analyser.read(text, own);
+                    if !own.is_empty() {
+                        ctx.method.sketch(own, &mut self.sketch);
+                    }
+                }
+                None => ctx.method.sketch(features, &mut self.sketch),
+            }
+            if ctx.settings.spool {
+                ctx.measure.symbols(features, &mut self.symbols);
+                if blocks.push(number, &self.symbols) {
+                    blocks.encode(&mut out.spool);
+                }
+            }
+        }
+        row.length = self.sketch.length;
+        row.mark = xxh3_64(&self.sketch.payload) as u32;
+        self.sketch.payload.resize(ctx.method.payload_bytes(), 0);
+        out.payload.extend_from_slice(&self.sketch.payload);
+        let turn = if within == 0 { 0 } else { hash::mix(within) };
+        out.keys.extend(
+            self.sketch
+                .keys
+                .iter()
+                .map(|key| Posting { key: key.value ^ turn, document: number, tag: key.tag }.pack()),
+        );
+        out.rows.push(row);
+    }
+
+    /// What a document is measured by, and the document's words; nothing for one without words.
+    pub(crate) fn symbols(&mut self, ctx: &Context<'_>, document: &Document<'_>, measure: &Measure) -> &[u64] {
+        let text = self.extractor.extract(document, ctx.content).text;
+        self.analyser.read(text, &mut self.features);
+        measure.symbols(&self.features, &mut self.symbols);
+        &self.symbols
+    }
+
+    /// The words that the method looks at.
+    pub(crate) fn method_features(&mut self, ctx: &Context<'_>, document: &Document<'_>) -> &Features {
+        let text = self.extractor.extract(document, ctx.content).text;
+        match &mut self.own {
+            Some((analyser, own)) => {
+                analyser.read(text, own);
+                own
+            }
+            None => {
+                self.analyser.read(text, &mut self.features);
+                &self.features
+            }
+        }
+    }
+}
+
+/// The hash of what a document is compared within; 0 where all are compared with all.
+fn within(ctx: &Context<'_>, document: &Document<'_>, extra: &Extra<'_>) -> u64 {
+    let value = match &ctx.within {
+        None => return 0,
+        Some(Within::Host) => document.url.map(host),
+        Some(Within::Field(_)) => extra.get(usize::from(matches!(ctx.keep, Keep::Field { .. }))),
+    };
+    // Documents without a value are compared among themselves.
+    value.map_or(1, |value| hash::word(value.as_bytes()).max(2))
+}
+
+/// The host of an address.
+pub(crate) fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    match host.strip_prefix('[').and_then(|v6| v6.split_once(']')) {
+        Some((v6, _)) => v6,
+        None => host.split(':').next().unwrap_or_default(),
+    }
+}
+
+/// Length that stands for a field that is not there.
+pub(crate) const NO_FIELD: u32 = u32::MAX;
+
+fn put_names(out: &mut Vec<u8>, id: &str, url: Option<&str>, field: Option<&str>) {
+    let length = |text: Option<&str>| text.map_or(NO_FIELD, |text| text.len() as u32);
+    for number in [id.len() as u32, length(url), length(field)] {
+        out.extend_from_slice(&number.to_le_bytes());
+    }
+    for text in [Some(id), url, field].into_iter().flatten() {
+        out.extend_from_slice(text.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_read_back() {
+        let row = Row { words: 1, length: 2, mark: 3, text: 4, digest: 5 << 100, id: 6, within: 7, names: 8 << 40 };
+        assert_eq!(Row::decode(&row.encode()), row);
+    }
+
+    #[test]
+    fn hosts_of_addresses() {
+        for (url, expected) in [
+            ("https://example.org/a?b", "example.org"),
+            ("http://user:word@example.org:80/", "example.org"),
+            ("example.org/a", "example.org"),
+            ("http://[::1]:8080/x", "::1"),
+            ("", ""),
+        ] {
+            assert_eq!(host(url), expected, "{url}");
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! Run files: records of one width behind a header, in blocks that each carry a checksum.
+//!
+//! Layout, all numbers little-endian:
+//!
+//! | part | bytes |
+//! |---|---|
+//! | magic `lookrun\n`, format version, record width, block size | 8 + 4 + 4 + 4 |
+//! | kind, padded with blanks | 12 |
+//! | stamp of the job: recipe and inputs | 16 |
+//! | number of records, a mark of the writer's choice | 8 + 8 |
+//! | checksum of the header | 8 |
+//! | blocks: records, then the XXH3-64 of them | up to 64 KiB + 8 each |
+//!
+//! A file is written under another name and renamed when it is whole. Nothing is read that was not checked.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::EngineError;
+
+const MAGIC: &[u8; 8] = b"lookrun\n";
+const VERSION: u32 = 1;
+const HEADER: usize = 72;
+const SUM: usize = 8;
+/// Blocks are at most this long: short enough to read one for a single record.
+const BLOCK: usize = 64 << 10;
+
+/// What a file holds and which job it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Label {
+    /// What the records are, in at most 12 letters.
+    pub(crate) kind: &'static str,
+    /// Bytes per record.
+    pub(crate) width: usize,
+    /// Stamp of the job.
+    pub(crate) stamp: u128,
+}
+
+impl Label {
+    fn block(self) -> usize {
+        (BLOCK / self.width).max(1) * self.width
+    }
+
+    fn header(self, count: u64, mark: u64) -> [u8; HEADER] {
+        let mut header = [b' '; HEADER];
+        header[..8].copy_from_slice(MAGIC);
+        header[8..12].copy_from_slice(&VERSION.to_le_bytes());
+        header[12..16].copy_from_slice(&(self.width as u32).to_le_bytes());
+        header[16..20].copy_from_slice(&(self.block() as u32).to_le_bytes());
+        header[20..20 + self.kind.len()].copy_from_slice(self.kind.as_bytes());
+        header[32..48].copy_from_slice(&self.stamp.to_le_bytes());
+        header[48..56].copy_from_slice(&count.to_le_bytes());
+        header[56..64].copy_from_slice(&mark.to_le_bytes());
+        let sum = xxh3_64(&header[..64]);
+        header[64..].copy_from_slice(&sum.to_le_bytes());
+        header
+    }
+}
+
+/// Writes a run file.
+pub(crate) struct RunWriter {
+    label: Label,
+    path: PathBuf,
+    pending: PathBuf,
+    file: File,
+    block: Vec<u8>,
+    size: usize,
+    bytes: u64,
+}
+
+impl RunWriter {
+    pub(crate) fn create(path: &Path, label: Label) -> Result<Self, EngineError> {
+        let pending = path.with_added_extension("part");
+        let mut file = File::create(&pending).map_err(|error| EngineError::write(&pending, error))?;
+        file.write_all(&[0; HEADER]).map_err(|error| EngineError::write(&pending, error))?;
+        let size = label.block();
+        let block = Vec::with_capacity(size);
+        Ok(RunWriter { label, path: path.to_owned(), pending, file, block, size, bytes: 0 })
+    }
+
+    /// Appends bytes; records of the file's width, one or many, or parts of them.
+    pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<(), EngineError> {
+        self.bytes += bytes.len() as u64;
+        loop {
+            let room = self.size - self.block.len();
+            if bytes.len() < room {
+                self.block.extend_from_slice(bytes);
+                return Ok(());
+            }
+            let (now, later) = bytes.split_at(room);
+            self.block.extend_from_slice(now);
+            self.flush()?;
+            bytes = later;
+        }
+    }
+
+    /// Bytes pushed so far: where the next one will stand.
+    pub(crate) fn position(&self) -> u64 {
+        self.bytes
+    }
+
+    fn flush(&mut self) -> Result<(), EngineError> {
+        let sum = xxh3_64(&self.block);
+        self.block.extend_from_slice(&sum.to_le_bytes());
+        self.file.write_all(&self.block).map_err(|error| EngineError::write(&self.pending, error))?;
+        self.block.clear();
+        Ok(())
+    }
+
+    /// Closes the file and gives it its name.
+    pub(crate) fn finish(self) -> Result<(), EngineError> {
+        self.finish_with_mark(0)
+    }
+
+    /// As [`RunWriter::finish`], with a number in the header.
+    pub(crate) fn finish_with_mark(mut self, mark: u64) -> Result<(), EngineError> {
+        if !self.block.is_empty() {
+            self.flush()?;
+        }
+        let header = self.label.header(self.bytes / self.label.width as u64, mark);
+        let write = |file: &mut File| {
+            file.seek(SeekFrom::Start(0))?;
+            file.write_all(&header)
+        };
+        write(&mut self.file).map_err(|error| EngineError::write(&self.pending, error))?;
+        std::fs::rename(&self.pending, &self.path).map_err(|error| EngineError::write(&self.path, error))
+    }
+}
+
+/// A run file that was opened and whose header was checked.
+#[derive(Debug)]
+pub(crate) struct Run {
+    path: PathBuf,
+    file: File,
+    width: usize,
+    block: usize,
+    count: u64,
+    mark: u64,
+}
+
+impl Run {
+    pub(crate) fn open(path: &Path, label: Label) -> Result<Self, EngineError> {
+        let file = File::open(path).map_err(|error| EngineError::read(path, error))?;
+        let mut header = [0; HEADER];
+        read_at(&file, &mut header, 0).map_err(|error| damaged_or(path, error))?;
+        let number = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));
+        let (count, mark) = (number(48), number(56));
+        let damaged = |what: &str| EngineError::Damaged { file: path.to_owned(), what: what.to_owned() };
+        if number(64) != xxh3_64(&header[..64]) {
+            return Err(damaged("its header does not match its checksum"));
+        }
+        if header != label.header(count, mark) {
+            return Err(damaged("it is of another kind, format version or job"));
+        }
+        let run = Run { path: path.to_owned(), file, width: label.width, block: label.block(), count, mark };
+        let length = run.file.metadata().map_err(|error| EngineError::read(path, error))?.len();
+        let bytes = run.bytes();
+        let expected = HEADER as u64 + bytes + bytes.div_ceil(run.block as u64) * SUM as u64;
+        if length != expected {
+            return Err(damaged(&format!("it is {length} bytes long and should be {expected}")));
+        }
+        Ok(run)
+    }
+
+    /// Number of records.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The number that its writer left in the header.
+    pub(crate) fn mark(&self) -> u64 {
+        self.mark
+    }
+
+    /// Bytes of all records.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.count * self.width as u64
+    }
+
+    /// Replaces `out` with block `index`, checked.
+    fn block(&self, index: u64, out: &mut Vec<u8>) -> Result<(), EngineError> {
+        let length = (self.bytes() - index * self.block as u64).min(self.block as u64) as usize;
+        out.resize(length + SUM, 0);
+        let position = HEADER as u64 + index * (self.block + SUM) as u64;
+        read_at(&self.file, out, position).map_err(|error| damaged_or(&self.path, error))?;
+        let sum = out.split_off(length);
+        if sum != xxh3_64(out).to_le_bytes() {
+            let what = format!("block {index}, from byte {position}, does not match its checksum");
+            return Err(EngineError::Damaged { file: self.path.clone(), what });
+        }
+        Ok(())
+    }
+
+    /// The records from the front.
+    pub(crate) fn records(self) -> Records {
+        Records { run: self, next: 0, block: Vec::new(), at: 0 }
+    }
+}
+
+fn damaged_or(path: &Path, error: std::io::Error) -> EngineError {
+    if error.kind() == std::io::ErrorKind::UnexpectedEof {
+        return EngineError::Damaged { file: path.to_owned(), what: "it is cut off".to_owned() };
+    }
+    EngineError::read(path, error)
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, out: &mut [u8], position: u64) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, out, position)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, mut out: &mut [u8], mut position: u64) -> std::io::Result<()> {
+    while !out.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, out, position)? {
+            0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+            read => {
+                out = &mut out[read..];
+                position += read as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The records of a run from the front, a block at a time.
+#[derive(Debug)]
+pub(crate) struct Records {
+    run: Run,
+    next: u64,
+    block: Vec<u8>,
+    at: usize,
+}
+
+impl Records {
+    /// The next record, or none at the end.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, EngineError> {
+        if self.at == self.block.len() && !self.load()? {
+            return Ok(None);
+        }
+        let record = &self.block[self.at..self.at + self.run.width];
+        self.at += self.run.width;
+        Ok(Some(record))
+    }
+
+    /// Fills `out` with the next bytes, across blocks; false at the end of the run.
+    pub(crate) fn take(&mut self, out: &mut [u8]) -> Result<bool, EngineError> {
+        let mut filled = 0;
+        while filled < out.len() {
+            if self.at == self.block.len() && !self.load()? {
+                if filled == 0 {
+                    return Ok(false);
+                }
+                let what = "a record is cut off".to_owned();
+                return Err(EngineError::Damaged { file: self.run.path.clone(), what });
+            }
+            let part = (self.block.len() - self.at).min(out.len() - filled);
+            out[filled..filled + part].copy_from_slice(&self.block[self.at..self.at + part]);
+            self.at += part;
+            filled += part;
+        }
+        Ok(true)
+    }
+
+    /// The error about content that cannot be.
+    pub(crate) fn damaged(&self, what: &str) -> EngineError {
+        EngineError::Damaged { file: self.run.path.clone(), what: what.to_owned() }
+    }
+
+    fn load(&mut self) -> Result<bool, EngineError> {
+        if self.next * self.run.block as u64 >= self.run.bytes() {
+            return Ok(false);
+        }
+        self.run.block(self.next, &mut self.block)?;
+        self.next += 1;
+        self.at = 0;
+        Ok(true)
+    }
+}
+
+/// Any record of a run, in any order; the last block stays at hand.
+#[derive(Debug)]
+pub(crate) struct Access {
+    run: Run,
+    held: u64,
+    block: Vec<u8>,
+}
+
+impl Access {
+    pub(crate) fn new(run: Run) -> Self {
+        Access { run, held: u64::MAX, block: Vec::new() }
+    }
+
+    /// Number of records.
+    pub(crate) fn count(&self) -> u64 {
+        self.run.count
+    }
+
+    /// Record `index`.
+    pub(crate) fn record(&mut self, index: u64) -> Result<&[u8], EngineError> {
+        let offset = index * self.run.width as u64;
+        if offset >= self.run.bytes() {
+            return Err(self.damaged("a record behind its end is asked for"));
+        }
+        let at = self.hold(offset)?;
+        Ok(&self.block[at..at + self.run.width])
+    }
+
+    /// Fills `out` with the bytes from `offset`.
+    pub(crate) fn read(&mut self, mut offset: u64, out: &mut [u8]) -> Result<(), EngineError> {
+        let mut filled = 0;
+        while filled < out.len() {
+            if offset >= self.run.bytes() {
+                return Err(self.damaged("bytes behind its end are asked for"));
+            }
+            let at = self.hold(offset)?;
+            let part = (self.block.len() - at).min(out.len() - filled);
+            out[filled..filled + part].copy_from_slice(&self.block[at..at + part]);
+            filled += part;
+            offset += part as u64;
+        }
+        Ok(())
+    }
+
+    /// Holds the block with this byte; returns its place in the block.
+    fn hold(&mut self, offset: u64) -> Result<usize, EngineError> {
+        let index = offset / self.run.block as u64;
+        if index != self.held {
+            self.held = u64::MAX;
+            self.run.block(index, &mut self.block)?;
+            self.held = index;
+        }
+        Ok((offset % self.run.block as u64) as usize)
+    }
+
+    fn damaged(&self, what: &str) -> EngineError {
+        EngineError::Damaged { file: self.run.path.clone(), what: what.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const LABEL: Label = Label { kind: "test", width: 12, stamp: 7 };
+
+    fn written(folder: &Path, records: u64) -> PathBuf {
+        let path = folder.join("run");
+        let mut writer = RunWriter::create(&path, LABEL).unwrap();
+        for index in 0..records {
+            writer.push(&index.to_le_bytes()).unwrap();
+            writer.push(&7u32.to_le_bytes()).unwrap();
+        }
+        assert!(!path.exists());
+        writer.finish_with_mark(99).unwrap();
+        path
+    }
+
+    fn all(path: &Path) -> Result<Vec<u64>, EngineError> {
+        let mut records = Run::open(path, LABEL)?.records();
+        let mut found = Vec::new();
+        while let Some(record) = records.next()? {
+            found.push(u64::from_le_bytes(record[..8].try_into().unwrap()));
+        }
+        Ok(found)
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        for records in [0, 1, 5461, 5462, 20_000] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = written(folder.path(), records);
+            assert_eq!(all(&path).unwrap(), (0..records).collect::<Vec<_>>());
+            let run = Run::open(&path, LABEL).unwrap();
+            assert_eq!((run.count(), run.mark()), (records, 99));
+            let mut access = Access::new(run);
+            for index in [records / 3, records.saturating_sub(1), 0] {
+                match access.record(index) {
+                    Ok(record) => assert_eq!(record[..8], index.to_le_bytes()),
+                    Err(error) => assert!(records == 0, "{error}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn another_job_or_kind_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path(), 3);
+        for label in [Label { stamp: 8, ..LABEL }, Label { kind: "other", ..LABEL }, Label { width: 4, ..LABEL }] {
+            let error = Run::open(&path, label).unwrap_err();
+            assert!(error.to_string().contains("another kind"), "{error}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_flipped_bit_or_cut_is_seen(records in 1u64..12_000, place: prop::sample::Index, bit in 0u8..8, cut: bool) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = written(folder.path(), records);
+            let mut bytes = std::fs::read(&path).unwrap();
+            let place = place.index(bytes.len());
+            if cut { bytes.truncate(place) } else { bytes[place] ^= 1 << bit }
+            std::fs::write(&path, bytes).unwrap();
+            let error = all(&path).unwrap_err();
+            let damaged = matches!(error, EngineError::Damaged { .. });
+            prop_assert!(damaged);
+            prop_assert!(error.to_string().contains("run"));
+        }
+    }
+}

@@ -1,0 +1,521 @@
+//! Records in order: sorted in memory up to a bound, in sorted runs on disk beyond it, merged when read.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::file::{Label, Records, Run, RunWriter};
+use crate::error::EngineError;
+
+/// How a record is kept in a file. Records that compare equal are equal.
+pub(crate) trait Codec: Copy + Send + Sync {
+    /// The record in memory.
+    type Item: Copy + Ord + Send + Sync;
+    /// What the records are, in at most 12 letters.
+    const KIND: &'static str;
+    /// Bytes per record.
+    fn width(self) -> usize;
+    /// Writes `item` into `width` bytes.
+    fn put(self, item: Self::Item, out: &mut [u8]);
+    /// Reads `width` bytes.
+    fn get(self, bytes: &[u8]) -> Self::Item;
+}
+
+/// So many runs are merged at once: each takes a block of memory and an open file.
+const MOST_RUNS: usize = 128;
+
+/// The widest record of any codec.
+const MOST_WIDTH: usize = 64;
+
+/// Where sorted runs go, and what they are stamped with.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) folder: PathBuf,
+    pub(crate) name: String,
+    pub(crate) stamp: u128,
+}
+
+impl Place {
+    fn label<C: Codec>(&self, codec: C) -> Label {
+        Label { kind: C::KIND, width: codec.width(), stamp: self.stamp }
+    }
+
+    fn run(&self, number: usize) -> PathBuf {
+        self.folder.join(format!("{}.{number:06}", self.name))
+    }
+}
+
+/// Takes records in any order.
+pub(crate) struct Sorter<C: Codec> {
+    codec: C,
+    place: Place,
+    buffer: Vec<C::Item>,
+    capacity: usize,
+    runs: Vec<PathBuf>,
+    /// Number of the next run: merged runs leave gaps.
+    next: usize,
+}
+
+impl<C: Codec> Sorter<C> {
+    /// Holds at most `bytes` of records in memory.
+    pub(crate) fn new(place: Place, codec: C, bytes: usize) -> Self {
+        let capacity = (bytes / size_of::<C::Item>()).max(1024);
+        Sorter { codec, place, buffer: Vec::new(), capacity, runs: Vec::new(), next: 0 }
+    }
+
+    /// Goes on with the runs that an earlier process left behind, up to the last one that ends with a mark;
+    /// returns that mark.
+    pub(crate) fn resume(place: Place, codec: C, bytes: usize) -> Result<(Self, Option<u64>), EngineError> {
+        let mut sorter = Sorter::new(place, codec, bytes);
+        let mut found = existing(&sorter.place)?;
+        let mut last = None;
+        for (index, path) in found.iter().enumerate() {
+            let mark = Run::open(path, sorter.place.label(codec))?.mark();
+            last = if mark > 0 { Some((index, mark - 1)) } else { last };
+        }
+        for path in found.split_off(last.map_or(0, |(index, _)| index + 1)) {
+            remove(&path)?;
+        }
+        sorter.next = found.last().map_or(0, |path| number_of(path) + 1);
+        sorter.runs = found;
+        Ok((sorter, last.map(|(_, mark)| mark)))
+    }
+
+    pub(crate) fn push(&mut self, item: C::Item) -> Result<(), EngineError> {
+        if self.buffer.len() == self.capacity {
+            self.spill(0)?;
+        }
+        if self.buffer.len() == self.buffer.capacity() {
+            // Grown by our own rule: doubling would overshoot the bound.
+            let more = self.buffer.len().clamp(1024, self.capacity - self.buffer.len());
+            self.buffer.reserve_exact(more);
+        }
+        self.buffer.push(item);
+        Ok(())
+    }
+
+    /// Puts what is in memory to disk if that is much; a later process may go on behind `mark`.
+    pub(crate) fn checkpoint(&mut self, mark: u64) -> Result<(), EngineError> {
+        if self.buffer.len() < self.capacity / 2 {
+            return Ok(());
+        }
+        self.spill(mark + 1)
+    }
+
+    fn spill(&mut self, mark: u64) -> Result<(), EngineError> {
+        self.buffer.par_sort_unstable();
+        let mut writer = RunWriter::create(&self.place.run(self.next), self.place.label(self.codec))?;
+        for &item in &self.buffer {
+            put(self.codec, item, &mut writer)?;
+        }
+        writer.finish_with_mark(mark)?;
+        self.buffer.clear();
+        self.runs.push(self.place.run(self.next));
+        self.next += 1;
+        Ok(())
+    }
+
+    /// All records, in order.
+    pub(crate) fn sorted(mut self) -> Result<Sorted<C>, EngineError> {
+        if self.runs.is_empty() {
+            self.buffer.par_sort_unstable();
+            return Ok(Sorted::Memory(self.buffer, 0));
+        }
+        if !self.buffer.is_empty() {
+            self.spill(0)?;
+        }
+        self.buffer = Vec::new();
+        let (codec, place) = (self.codec, self.place);
+        Ok(Sorted::Disk(merge_all(codec, &place, self.runs, self.next, true)?))
+    }
+
+    /// Puts all to disk and returns the runs, fit to be merged by [`open_runs`].
+    pub(crate) fn into_runs(mut self) -> Result<Vec<PathBuf>, EngineError> {
+        if !self.buffer.is_empty() {
+            self.spill(0)?;
+        }
+        Ok(self.runs)
+    }
+}
+
+fn put<C: Codec>(codec: C, item: C::Item, writer: &mut RunWriter) -> Result<(), EngineError> {
+    let mut bytes = [0; MOST_WIDTH];
+    let bytes = &mut bytes[..codec.width()];
+    codec.put(item, bytes);
+    writer.push(bytes)
+}
+
+fn remove(path: &Path) -> Result<(), EngineError> {
+    std::fs::remove_file(path).map_err(|error| EngineError::write(path, error))
+}
+
+fn number_of(path: &Path) -> usize {
+    path.extension().and_then(|number| number.to_str()).and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+/// The runs of a place that are on disk, in their order.
+pub(crate) fn existing(place: &Place) -> Result<Vec<PathBuf>, EngineError> {
+    let mut found = Vec::new();
+    let entries = std::fs::read_dir(&place.folder).map_err(|error| EngineError::read(&place.folder, error))?;
+    for entry in entries {
+        let path = entry.map_err(|error| EngineError::read(&place.folder, error))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let number = name.strip_prefix(&place.name).and_then(|rest| rest.strip_prefix('.'));
+        if number.is_some_and(|number| number.len() == 6 && number.bytes().all(|byte| byte.is_ascii_digit())) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Merges runs in steps until few enough are left to be merged while they are read.
+fn merge_all<C: Codec>(
+    codec: C,
+    place: &Place,
+    mut runs: Vec<PathBuf>,
+    mut next: usize,
+    own: bool,
+) -> Result<Merge<C>, EngineError> {
+    while runs.len() > MOST_RUNS {
+        let batch: Vec<PathBuf> = runs.drain(..MOST_RUNS).collect();
+        let mut merge = Merge::open(codec, place.label(codec), &batch, |_| 0)?;
+        let target = place.run(next);
+        let mut writer = RunWriter::create(&target, place.label(codec))?;
+        while let Some(item) = merge.next()? {
+            put(codec, item, &mut writer)?;
+        }
+        writer.finish()?;
+        drop(merge);
+        if own {
+            batch.iter().try_for_each(|path| remove(path))?;
+        }
+        runs.push(target);
+        next += 1;
+    }
+    Merge::open(codec, place.label(codec), &runs, |_| 0)
+}
+
+/// Sorted records, from memory or from disk.
+pub(crate) enum Sorted<C: Codec> {
+    /// The records and how many were taken.
+    Memory(Vec<C::Item>, usize),
+    /// A merge of runs.
+    Disk(Merge<C>),
+}
+
+impl<C: Codec> Sorted<C> {
+    /// The next record in order.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<C::Item>, EngineError> {
+        match self {
+            Sorted::Memory(items, taken) => {
+                let item = items.get(*taken).copied();
+                *taken += 1;
+                Ok(item)
+            }
+            Sorted::Disk(merge) => merge.next(),
+        }
+    }
+}
+
+/// A merge of sorted runs.
+pub(crate) struct Merge<C: Codec> {
+    codec: C,
+    runs: Vec<Source>,
+    heads: BinaryHeap<Reverse<(C::Item, usize)>>,
+}
+
+struct Source {
+    records: Records,
+    /// Added to every document number of the run.
+    base: u32,
+}
+
+/// Records whose document number can be moved: runs of one part of the corpus count from its first document.
+pub(crate) trait Rebase: Codec {
+    fn rebase(item: Self::Item, base: u32) -> Self::Item;
+}
+
+impl<C: Codec> Merge<C> {
+    fn open(codec: C, label: Label, paths: &[PathBuf], base: impl Fn(usize) -> u32) -> Result<Self, EngineError> {
+        let runs: Result<Vec<Source>, EngineError> = paths
+            .iter()
+            .enumerate()
+            .map(|(index, path)| Ok(Source { records: Run::open(path, label)?.records(), base: base(index) }))
+            .collect();
+        let mut merge = Merge { codec, runs: runs?, heads: BinaryHeap::new() };
+        for index in 0..merge.runs.len() {
+            if let Some(item) = merge.take(index)? {
+                merge.heads.push(Reverse((item, index)));
+            }
+        }
+        Ok(merge)
+    }
+
+    fn take(&mut self, index: usize) -> Result<Option<C::Item>, EngineError> {
+        let codec = self.codec;
+        Ok(self.runs[index].records.next()?.map(|bytes| codec.get(bytes)))
+    }
+
+    /// The next record in order.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<C::Item>, EngineError> {
+        let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
+        let Reverse((item, index)) = *head;
+        match self.runs[index].records.next()? {
+            Some(bytes) => head.0.0 = self.codec.get(bytes),
+            None => drop(PeekMut::pop(head)),
+        }
+        Ok(Some(item))
+    }
+}
+
+/// A merge of runs whose documents are numbered from a base each.
+pub(crate) struct Rebased<C: Rebase>(Merge<C>);
+
+impl<C: Rebase> Rebased<C> {
+    /// Merges the runs `(path, base)`; beyond what can be open at once they are first merged in steps under
+    /// `place`, and the merged ones deleted.
+    pub(crate) fn open(codec: C, place: &Place, runs: &[(PathBuf, u32)]) -> Result<Self, EngineError> {
+        let label = place.label(codec);
+        let mut level = runs.to_vec();
+        let mut next = existing(place)?.last().map_or(0, |path| number_of(path) + 1);
+        while level.len() > MOST_RUNS {
+            let mut merged = Vec::new();
+            for batch in level.chunks(MOST_RUNS) {
+                let mut merge = Self::open(codec, place, batch)?;
+                let target = place.run(next);
+                let mut writer = RunWriter::create(&target, label)?;
+                while let Some(item) = merge.next()? {
+                    put(codec, item, &mut writer)?;
+                }
+                writer.finish()?;
+                merged.push((target, 0));
+                next += 1;
+            }
+            level = merged;
+        }
+        let paths: Vec<PathBuf> = level.iter().map(|(path, _)| path.clone()).collect();
+        let mut merge = Merge::open(codec, label, &paths, |index| level[index].1)?;
+        let heads = std::mem::take(&mut merge.heads).into_vec();
+        let bases: Vec<u32> = merge.runs.iter().map(|run| run.base).collect();
+        merge.heads =
+            heads.into_iter().map(|Reverse((item, index))| Reverse((C::rebase(item, bases[index]), index))).collect();
+        Ok(Rebased(merge))
+    }
+
+    /// The next record in order.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<C::Item>, EngineError> {
+        let merge = &mut self.0;
+        let Some(mut head) = merge.heads.peek_mut() else { return Ok(None) };
+        let Reverse((item, index)) = *head;
+        let run = &mut merge.runs[index];
+        match run.records.next()? {
+            Some(bytes) => head.0.0 = C::rebase(merge.codec.get(bytes), run.base),
+            None => drop(PeekMut::pop(head)),
+        }
+        Ok(Some(item))
+    }
+}
+
+/// `(key, document, tag)` in one number that sorts as they do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Postings {
+    /// Whether tags are kept in files.
+    pub(crate) tagged: bool,
+}
+
+/// One key of one document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Posting {
+    pub(crate) key: u64,
+    pub(crate) document: u32,
+    pub(crate) tag: u32,
+}
+
+impl Posting {
+    pub(crate) fn pack(self) -> u128 {
+        u128::from(self.key) << 64 | u128::from(self.document) << 32 | u128::from(self.tag)
+    }
+
+    pub(crate) fn unpack(packed: u128) -> Self {
+        Posting { key: (packed >> 64) as u64, document: (packed >> 32) as u32, tag: packed as u32 }
+    }
+}
+
+impl Codec for Postings {
+    type Item = u128;
+    const KIND: &'static str = "postings";
+
+    fn width(self) -> usize {
+        if self.tagged { 16 } else { 12 }
+    }
+
+    fn put(self, item: u128, out: &mut [u8]) {
+        // The most significant bytes first, so that 12 of 16 leave out the tag alone.
+        let bytes = item.to_be_bytes();
+        out.copy_from_slice(&bytes[..out.len()]);
+    }
+
+    fn get(self, bytes: &[u8]) -> u128 {
+        let mut whole = [0; 16];
+        whole[..bytes.len()].copy_from_slice(bytes);
+        u128::from_be_bytes(whole)
+    }
+}
+
+impl Rebase for Postings {
+    fn rebase(item: u128, base: u32) -> u128 {
+        item + (u128::from(base) << 32)
+    }
+}
+
+/// `(digest, document)`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Digests;
+
+impl Codec for Digests {
+    type Item = (u128, u32);
+    const KIND: &'static str = "digests";
+
+    fn width(self) -> usize {
+        20
+    }
+
+    fn put(self, (digest, document): (u128, u32), out: &mut [u8]) {
+        out[..16].copy_from_slice(&digest.to_le_bytes());
+        out[16..].copy_from_slice(&document.to_le_bytes());
+    }
+
+    fn get(self, bytes: &[u8]) -> (u128, u32) {
+        let digest = u128::from_le_bytes(bytes[..16].try_into().expect("sixteen bytes"));
+        (digest, u32::from_le_bytes(bytes[16..20].try_into().expect("four bytes")))
+    }
+}
+
+/// Two document numbers, the first in the upper half.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Couples;
+
+/// Two document numbers as one number.
+pub(crate) fn couple(first: u32, second: u32) -> u64 {
+    u64::from(first) << 32 | u64::from(second)
+}
+
+/// One number as two document numbers.
+pub(crate) fn uncouple(couple: u64) -> (u32, u32) {
+    ((couple >> 32) as u32, couple as u32)
+}
+
+impl Codec for Couples {
+    type Item = u64;
+    const KIND: &'static str = "couples";
+
+    fn width(self) -> usize {
+        8
+    }
+
+    fn put(self, item: u64, out: &mut [u8]) {
+        out.copy_from_slice(&item.to_le_bytes());
+    }
+
+    fn get(self, bytes: &[u8]) -> u64 {
+        u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn place(folder: &Path) -> Place {
+        Place { folder: folder.to_owned(), name: "test".to_owned(), stamp: 1 }
+    }
+
+    fn drain<C: Codec>(mut sorted: Sorted<C>) -> Vec<C::Item> {
+        std::iter::from_fn(|| sorted.next().unwrap()).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn spilled_or_not_the_order_is_the_same(mut items in prop::collection::vec(any::<u64>(), 0..6000)) {
+            let folder = tempfile::tempdir().unwrap();
+            for bytes in [0, 16 << 10, 1 << 20] {
+                let mut sorter = Sorter::new(place(folder.path()), Couples, bytes);
+                items.iter().for_each(|&item| sorter.push(item).unwrap());
+                let found = drain(sorter.sorted().unwrap());
+                items.sort_unstable();
+                prop_assert_eq!(&found, &items);
+            }
+        }
+
+        #[test]
+        fn postings_sort_by_key_document_and_tag(key: u64, document: u32, tag: u32) {
+            let posting = Posting { key, document, tag };
+            prop_assert_eq!(Posting::unpack(posting.pack()), posting);
+            let mut bytes = [0; 16];
+            Postings { tagged: true }.put(posting.pack(), &mut bytes);
+            prop_assert_eq!(Postings { tagged: true }.get(&bytes), posting.pack());
+            let plain = Posting { tag: 0, ..posting };
+            Postings { tagged: false }.put(posting.pack(), &mut bytes[..12]);
+            prop_assert_eq!(Postings { tagged: false }.get(&bytes[..12]), plain.pack());
+        }
+    }
+
+    #[test]
+    fn more_runs_than_can_be_open_are_merged_in_steps() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut sorter = Sorter::new(place(folder.path()), Couples, 0);
+        let count = 1024 * (MOST_RUNS as u64 * 2 + 3);
+        (0..count).for_each(|item| sorter.push(item.wrapping_mul(0x9e37_79b9_7f4a_7c15)).unwrap());
+        let found = drain(sorter.sorted().unwrap());
+        assert_eq!(found.len() as u64, count);
+        assert!(found.is_sorted());
+    }
+
+    #[test]
+    fn a_later_process_goes_on_behind_the_last_mark() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut sorter, mark) = Sorter::resume(place(folder.path()), Couples, 0).unwrap();
+        assert_eq!(mark, None);
+        (0..1024).for_each(|item| sorter.push(item).unwrap());
+        sorter.checkpoint(41).unwrap();
+        // This one is spilled without a mark and lost with the process.
+        (5000..6025).for_each(|item| sorter.push(item).unwrap());
+        drop(sorter);
+        let (mut sorter, mark) = Sorter::resume(place(folder.path()), Couples, 0).unwrap();
+        assert_eq!(mark, Some(41));
+        sorter.push(7777).unwrap();
+        let found = drain(sorter.sorted().unwrap());
+        assert_eq!(found, (0..1024).chain([7777]).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn runs_of_parts_are_merged_by_their_bases() {
+        let folder = tempfile::tempdir().unwrap();
+        let codec = Postings { tagged: false };
+        let mut runs = Vec::new();
+        let mut expected = Vec::new();
+        for part in 0..(MOST_RUNS as u32 + 10) {
+            let place = Place { name: format!("part{part}"), ..place(folder.path()) };
+            let mut sorter = Sorter::new(place, codec, 0);
+            for document in 0..3 {
+                let key = u64::from((part * 7 + document * 5) % 11);
+                sorter.push(Posting { key, document, tag: 0 }.pack()).unwrap();
+                expected.push(Posting { key, document: part * 3 + document, tag: 0 }.pack());
+            }
+            runs.extend(sorter.into_runs().unwrap().into_iter().map(|path| (path, part * 3)));
+        }
+        expected.sort_unstable();
+        let mut merge = Rebased::open(codec, &Place { name: "all".to_owned(), ..place(folder.path()) }, &runs).unwrap();
+        let found: Vec<u128> = std::iter::from_fn(|| merge.next().unwrap()).collect();
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,278 @@
+//! The spool: what each document is measured by, as a sequence of 64-bit symbols (hashes of its words, or its
+//! characters), in blocks with a dictionary each.
+//!
+//! Words repeat, so a block holds each distinct symbol once and one, two or four bytes per occurrence: about half the
+//! size of the text, at the price of one look into a small table per symbol. Sequences are not sorted: only documents
+//! that become candidates are worth that.
+//!
+//! A block: number of documents, of symbols and of distinct symbols (4 bytes each); per document its number and its
+//! length (4 + 4); the distinct symbols (8 each); one index per symbol (1, 2 or 4 bytes by their number).
+
+use std::path::Path;
+
+use super::file::{Label, Records, Run, RunWriter};
+use crate::error::EngineError;
+
+/// A block ends when it holds this many symbols.
+const FULL: usize = 48 << 10;
+
+/// Slots of the table that finds a symbol's index: a power of two, at most half full.
+const SLOTS: usize = 1 << 17;
+
+fn label(stamp: u128) -> Label {
+    Label { kind: "symbols", width: 1, stamp }
+}
+
+/// Gathers documents and encodes them as blocks.
+pub(crate) struct BlockBuilder {
+    documents: Vec<(u32, u32)>,
+    distinct: Vec<u64>,
+    indices: Vec<u32>,
+    /// Index plus one of the symbol that hashed to each slot; 0 for none.
+    slots: Vec<u32>,
+    limit: usize,
+}
+
+impl BlockBuilder {
+    pub(crate) fn new() -> Self {
+        BlockBuilder { documents: Vec::new(), distinct: Vec::new(), indices: Vec::new(), slots: Vec::new(), limit: FULL }
+    }
+
+    /// Blocks of about so many symbols.
+    pub(crate) fn with_limit(limit: usize) -> Self {
+        BlockBuilder { limit: limit.clamp(1, FULL), ..BlockBuilder::new() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.documents.is_empty()
+    }
+
+    /// Adds a document; true when the block is full and wants to be encoded.
+    pub(crate) fn push(&mut self, document: u32, symbols: &[u64]) -> bool {
+        self.documents.push((document, symbols.len() as u32));
+        let wanted = ((self.distinct.len() + symbols.len()) * 2).max(4096);
+        if self.slots.len() < wanted {
+            self.grow(wanted.next_power_of_two());
+        }
+        let mask = self.slots.len() - 1;
+        for &symbol in symbols {
+            let mut slot = spread(symbol) & mask;
+            let index = loop {
+                match self.slots[slot] {
+                    0 => {
+                        self.distinct.push(symbol);
+                        self.slots[slot] = self.distinct.len() as u32;
+                        break self.distinct.len() as u32 - 1;
+                    }
+                    taken if self.distinct[taken as usize - 1] == symbol => break taken - 1,
+                    _ => slot = (slot + 1) & mask,
+                }
+            };
+            self.indices.push(index);
+        }
+        self.indices.len() >= self.limit
+    }
+
+    fn grow(&mut self, size: usize) {
+        self.slots.clear();
+        self.slots.resize(size, 0);
+        for (index, &symbol) in self.distinct.iter().enumerate() {
+            let mut slot = spread(symbol) & (size - 1);
+            while self.slots[slot] != 0 {
+                slot = (slot + 1) & (size - 1);
+            }
+            self.slots[slot] = index as u32 + 1;
+        }
+    }
+
+    /// Appends the block to `out` and begins the next one.
+    pub(crate) fn encode(&mut self, out: &mut Vec<u8>) {
+        let numbers = [self.documents.len(), self.indices.len(), self.distinct.len()];
+        numbers.iter().for_each(|&number| out.extend_from_slice(&(number as u32).to_le_bytes()));
+        for &(document, length) in &self.documents {
+            out.extend_from_slice(&document.to_le_bytes());
+            out.extend_from_slice(&length.to_le_bytes());
+        }
+        self.distinct.iter().for_each(|symbol| out.extend_from_slice(&symbol.to_le_bytes()));
+        match index_width(self.distinct.len()) {
+            1 => out.extend(self.indices.iter().map(|&index| index as u8)),
+            2 => self.indices.iter().for_each(|&index| out.extend_from_slice(&(index as u16).to_le_bytes())),
+            _ => self.indices.iter().for_each(|index| out.extend_from_slice(&index.to_le_bytes())),
+        }
+        self.documents.clear();
+        self.distinct.clear();
+        self.indices.clear();
+        // One huge document must not leave a huge table to be cleared for every block after it.
+        self.slots.truncate(SLOTS);
+        self.slots.shrink_to(SLOTS);
+        self.slots.fill(0);
+        self.indices.shrink_to(4 * FULL);
+        self.distinct.shrink_to(4 * FULL);
+    }
+}
+
+fn index_width(distinct: usize) -> usize {
+    match distinct {
+        ..=0x100 => 1,
+        ..=0x1_0000 => 2,
+        _ => 4,
+    }
+}
+
+/// Characters are small numbers: they must not crowd into neighbouring slots.
+#[inline]
+fn spread(symbol: u64) -> usize {
+    (symbol.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize
+}
+
+/// Writes blocks to a file.
+pub(crate) struct SpoolWriter {
+    run: RunWriter,
+}
+
+impl SpoolWriter {
+    pub(crate) fn create(path: &Path, stamp: u128) -> Result<Self, EngineError> {
+        Ok(SpoolWriter { run: RunWriter::create(path, label(stamp))? })
+    }
+
+    /// Appends whole blocks, as [`BlockBuilder::encode`] made them.
+    pub(crate) fn push(&mut self, blocks: &[u8]) -> Result<(), EngineError> {
+        self.run.push(blocks)
+    }
+
+    /// Bytes so far: where the next block will stand.
+    pub(crate) fn position(&self) -> u64 {
+        self.run.position()
+    }
+
+    pub(crate) fn finish(self) -> Result<(), EngineError> {
+        self.run.finish()
+    }
+}
+
+/// Reads blocks from the front of a file.
+pub(crate) struct SpoolReader {
+    records: Records,
+}
+
+/// A block in memory, for its documents to be decoded.
+#[derive(Debug, Default)]
+pub(crate) struct Block {
+    bytes: Vec<u8>,
+    documents: usize,
+    symbols: usize,
+    distinct: usize,
+}
+
+impl SpoolReader {
+    pub(crate) fn open(path: &Path, stamp: u128) -> Result<Self, EngineError> {
+        Ok(SpoolReader { records: Run::open(path, label(stamp))?.records() })
+    }
+
+    /// Replaces `block` with the next one; false at the end.
+    pub(crate) fn next(&mut self, block: &mut Block) -> Result<bool, EngineError> {
+        let mut head = [0; 12];
+        if !self.records.take(&mut head)? {
+            return Ok(false);
+        }
+        let number = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes")) as usize;
+        (block.documents, block.symbols, block.distinct) = (number(0), number(4), number(8));
+        let bytes = block.documents * 8 + block.distinct * 8 + block.symbols * index_width(block.distinct);
+        block.bytes.resize(bytes, 0);
+        if bytes > 0 && !self.records.take(&mut block.bytes)? {
+            return Err(self.records.damaged("a block is cut off"));
+        }
+        Ok(true)
+    }
+}
+
+impl Block {
+    /// Calls `each` with every document for which `wanted` holds: its number and its symbols.
+    pub(crate) fn documents(
+        &self,
+        buffer: &mut Vec<u64>,
+        wanted: impl Fn(u32) -> bool,
+        mut each: impl FnMut(u32, &[u64]) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let (table, rest) = self.bytes.split_at(self.documents * 8);
+        let (distinct, indices) = rest.split_at(self.distinct * 8);
+        let distinct = distinct.as_chunks::<8>().0;
+        let width = index_width(self.distinct);
+        let mut at = 0;
+        for entry in table.as_chunks::<8>().0 {
+            let [a, b, c, d, e, f, g, h] = *entry;
+            let document = u32::from_le_bytes([a, b, c, d]);
+            let length = u32::from_le_bytes([e, f, g, h]) as usize;
+            let part = &indices[at..at + length * width];
+            at += length * width;
+            if !wanted(document) {
+                continue;
+            }
+            buffer.clear();
+            let symbol = |index: usize| u64::from_le_bytes(distinct[index]);
+            match width {
+                1 => buffer.extend(part.iter().map(|&index| symbol(index.into()))),
+                2 => buffer.extend(part.as_chunks::<2>().0.iter().map(|&two| symbol(u16::from_le_bytes(two).into()))),
+                _ => buffer
+                    .extend(part.as_chunks::<4>().0.iter().map(|&four| symbol(u32::from_le_bytes(four) as usize))),
+            }
+            each(document, buffer)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn round_trip(documents: &[Vec<u64>], limit: usize) -> Vec<(u32, Vec<u64>)> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("spool");
+        let mut writer = SpoolWriter::create(&path, 3).unwrap();
+        let mut builder = BlockBuilder::with_limit(limit);
+        let mut bytes = Vec::new();
+        for (number, symbols) in documents.iter().enumerate() {
+            if builder.push(number as u32, symbols) {
+                builder.encode(&mut bytes);
+            }
+        }
+        builder.encode(&mut bytes);
+        writer.push(&bytes).unwrap();
+        writer.finish().unwrap();
+        let mut reader = SpoolReader::open(&path, 3).unwrap();
+        let (mut block, mut buffer, mut found) = (Block::default(), Vec::new(), Vec::new());
+        while reader.next(&mut block).unwrap() {
+            let take = |number, symbols: &[u64]| {
+                found.push((number, symbols.to_vec()));
+                Ok(())
+            };
+            block.documents(&mut buffer, |number| number % 3 != 1, take).unwrap();
+        }
+        found
+    }
+
+    fn expected(documents: &[Vec<u64>]) -> Vec<(u32, Vec<u64>)> {
+        let numbered = documents.iter().enumerate().map(|(number, symbols)| (number as u32, symbols.clone()));
+        numbered.filter(|(number, _)| number % 3 != 1).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn what_went_in_comes_out(
+            documents in prop::collection::vec(prop::collection::vec(prop_oneof![0u64..40, any::<u64>()], 0..300), 0..20),
+            limit in 1usize..2000,
+        ) {
+            prop_assert_eq!(round_trip(&documents, limit), expected(&documents));
+        }
+    }
+
+    #[test]
+    fn every_width_of_index_is_read_back() {
+        for distinct in [1u64, 256, 257, 65_536, 65_537, 200_000] {
+            let documents = vec![(0..distinct).collect::<Vec<_>>(), vec![1], vec![0; 5], (0..9).collect()];
+            assert_eq!(round_trip(&documents, FULL), expected(&documents), "{distinct}");
+        }
+    }
+}
