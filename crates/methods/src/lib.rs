@@ -201,9 +201,9 @@ pub trait Survey: Send + Sync {
 pub fn method(text: &str, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
     let spec: Spec = text.parse()?;
     match spec.name() {
-        "minhash" => minhash::MinHash::new(spec, setting),
-        "simhash" => simhash::SimHash::new(spec, setting),
-        "md5" => md5::Md5::new(spec),
+        "minhash" => minhash::MinHash::make(spec, setting),
+        "simhash" => simhash::SimHash::make(spec, setting),
+        "md5" => md5::Md5::make(spec),
         _ => Err(spec.unknown(NAMES)),
     }
 }

@@ -16,7 +16,7 @@ const VERSION: u32 = 1;
 pub(crate) struct Md5;
 
 impl Md5 {
-    pub(crate) fn new(spec: Spec) -> Result<Box<dyn Method>, MethodError> {
+    pub(crate) fn make(spec: Spec) -> Result<Box<dyn Method>, MethodError> {
         spec.finish()?;
         Ok(Box::new(Md5))
     }

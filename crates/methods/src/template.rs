@@ -22,7 +22,7 @@ pub(crate) struct FirstWord {
 impl FirstWord {
     /// Takes every parameter out of `spec`, with a default and a sentence for values that will not do. What was not
     /// taken is an error of `finish`, which also lists those that were.
-    pub(crate) fn new(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
+    pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
         let bits =
             spec.value("bits", 64, "a number from 1 to 64 is wanted", |bits| (1..=64).contains(bits))?;
         let seed = spec.value("seed", setting.seed, "a whole number is wanted", |_| true)?;
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn documents_with_the_same_first_word_meet() -> Result<(), MethodError> {
-        let method = FirstWord::new("first-word:bits=32".parse()?, &Setting::default())?;
+        let method = FirstWord::make("first-word:bits=32".parse()?, &Setting::default())?;
         assert_eq!(method.recipe().to_string(), "first-word/1:bits=32,seed=1");
         let (mut analyser, mut features) = (Analyser::new(&Profile::web()), Features::default());
         let mut sketch = |text| {

@@ -36,21 +36,6 @@ mod tests {
         assert_eq!(scratch.values, published);
     }
 
-    /// Agreement of `values` minima, each the first row of its column in one order of the rows.
-    fn agreement(orders: &[&[u32]], a: &[u32], b: &[u32]) -> usize {
-        let first = |order: &[u32], column: &[u32]| order.iter().copied().find(|row| column.contains(row));
-        orders.iter().filter(|order| first(order, a) == first(order, b)).count()
-    }
-
-    #[test]
-    fn minima_agree_as_often_as_sets_are_alike() {
-        let orders: [&[u32]; 3] = [&[1, 2, 3, 4, 5], &[5, 4, 3, 2, 1], &[3, 4, 5, 1, 2]];
-        let (one, two, three) = ([1, 3, 4], [2, 5], [1, 2, 4]);
-        assert_eq!(agreement(&orders, &one, &two), 0);
-        assert_eq!(agreement(&orders, &one, &three), 2);
-        assert_eq!(agreement(&orders, &two, &three), 0);
-    }
-
     #[test]
     fn blocks_do_not_show() {
         let shingles: Vec<u64> = (0..5000).map(hash::mix).collect();

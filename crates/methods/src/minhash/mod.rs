@@ -51,7 +51,7 @@ pub(crate) struct MinHash {
 }
 
 impl MinHash {
-    pub(crate) fn new(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
+    pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
         let values = spec.value("values", 128, "a number from 1 to 4096 is wanted", |&values| {
             (1..=MOST_VALUES).contains(&values)
         })?;
@@ -152,8 +152,11 @@ impl Method for MinHash {
         let values = &sketch.scratch.values;
         let bands = values.chunks_exact(self.bands.rows).take(self.bands.count);
         sketch.keys.extend((1..).zip(bands).map(|(band, values)| Key { value: key(band, values), tag: 0 }));
-        for value in values {
-            sketch.payload.extend_from_slice(&value.to_le_bytes()[..self.width]);
+        match self.width {
+            1 => lay::<1>(values, &mut sketch.payload),
+            2 => lay::<2>(values, &mut sketch.payload),
+            4 => lay::<4>(values, &mut sketch.payload),
+            _ => lay::<8>(values, &mut sketch.payload),
         }
     }
 
@@ -236,6 +239,14 @@ fn out_of_reach(values: usize, setting: &Setting) -> MethodError {
 /// The key of a band: bands count from 1.
 fn key(band: u64, values: &[u64]) -> u64 {
     values.iter().fold(hash::mix(band), |state, &value| hash::mix(state ^ value))
+}
+
+/// Fills `payload` with the low `WIDTH` bytes of each value.
+fn lay<const WIDTH: usize>(values: &[u64], payload: &mut Vec<u8>) {
+    payload.resize(values.len() * WIDTH, 0);
+    for (lane, value) in payload.as_chunks_mut::<WIDTH>().0.iter_mut().zip(values) {
+        lane.copy_from_slice(&value.to_le_bytes()[..WIDTH]);
+    }
 }
 
 /// Number of equal lanes of `WIDTH` bytes. Lengths are those of one method's payloads, so 16 bits can count them.

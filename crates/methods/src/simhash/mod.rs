@@ -41,7 +41,7 @@ pub(crate) struct SimHash {
 }
 
 impl SimHash {
-    pub(crate) fn new(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
+    pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
         let f: usize =
             spec.value("f", 64, "64, 128, 256 or 384 bits are wanted", |f| [64, 128, 256, 384].contains(f))?;
         let lengths = lengths(&mut spec)?;
@@ -195,7 +195,12 @@ impl Ballot {
     }
 
     fn result(&self) -> [u64; WIDEST] {
-        std::array::from_fn(|word| self.votes[word].majority())
+        let mut fingerprint = [0; WIDEST];
+        fingerprint
+            .iter_mut()
+            .zip(&self.votes[..self.width])
+            .for_each(|(word, votes)| *word = votes.majority());
+        fingerprint
     }
 }
 
@@ -354,7 +359,7 @@ mod tests {
 
         #[test]
         fn members_of_a_group_stay_together_when_it_is_split(a: u64, flips in prop::collection::vec(0u32..64, 0..=3)) {
-            let method = SimHash::new("simhash".parse().unwrap(), &Setting::default()).unwrap();
+            let method = SimHash::make("simhash".parse().unwrap(), &Setting::default()).unwrap();
             let b = flips.iter().fold(a, |bits, flip| bits ^ 1 << flip);
             let tables = Tables::new(64, Blocks { first: 4, second: None }, 3).unwrap();
             let shared = tables.keys(&[a]).zip(tables.keys(&[b])).position(|(a, b)| a == b);

@@ -7,7 +7,7 @@
 const PLANES: usize = 40;
 
 /// Hashes that are added at a time.
-pub(crate) const BLOCK: usize = 8;
+pub(crate) const BLOCK: usize = 16;
 
 /// Counters of 64 bits.
 #[derive(Debug, Clone)]
@@ -28,19 +28,22 @@ impl Votes {
         self.count += 1;
     }
 
-    /// Adds several: pairs of equal weight are summed first, so that only one carry in eight runs on.
+    /// Adds several: those of equal weight are summed first, so that only one carry in sixteen runs on.
     #[inline]
     pub(crate) fn add_block(&mut self, hashes: &[u64; BLOCK]) {
-        let [ones, twos, fours, ..] = self.planes;
-        let (ones, two_a) = sum(ones, hashes[0], hashes[1]);
-        let (ones, two_b) = sum(ones, hashes[2], hashes[3]);
-        let (twos, four_a) = sum(twos, two_a, two_b);
-        let (ones, two_a) = sum(ones, hashes[4], hashes[5]);
-        let (ones, two_b) = sum(ones, hashes[6], hashes[7]);
-        let (twos, four_b) = sum(twos, two_a, two_b);
-        let (fours, eight) = sum(fours, four_a, four_b);
-        (self.planes[0], self.planes[1], self.planes[2]) = (ones, twos, fours);
-        self.carry(3, eight);
+        let [ones, twos, fours, eights, ..] = &mut self.planes;
+        let mut pair = |a, b| sum(ones, hashes[a], hashes[b]);
+        let mut four = |at| {
+            let (a, b) = (pair(at, at + 1), pair(at + 2, at + 3));
+            sum(twos, a, b)
+        };
+        let mut eight = |at| {
+            let (a, b) = (four(at), four(at + 4));
+            sum(fours, a, b)
+        };
+        let (a, b) = (eight(0), eight(8));
+        let sixteen = sum(eights, a, b);
+        self.carry(4, sixteen);
         self.count += BLOCK as u64;
     }
 
@@ -71,11 +74,13 @@ impl Votes {
     }
 }
 
-/// Sum and carry of three bits, 64 times.
+/// Adds `b` and `c` to `a`, 64 single bits each, and returns the carries.
 #[inline]
-fn sum(a: u64, b: u64, c: u64) -> (u64, u64) {
-    let half = a ^ b;
-    (half ^ c, a & b | half & c)
+fn sum(a: &mut u64, b: u64, c: u64) -> u64 {
+    let half = *a ^ b;
+    let carry = *a & b | half & c;
+    *a = half ^ c;
+    carry
 }
 
 #[cfg(test)]
