@@ -156,6 +156,12 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_long_document_of_few_shingles_is_sketched_like_a_short_one() {
+        let few = [3, 5, 8].map(hash::mix);
+        assert_eq!(sketch(&few.repeat(ENOUGH * 64), 64, 9), plain(&few, 64, 9));
+    }
+
     /// Two sets whose union has `size` elements and of which `shared` are in both; no two `number`s share any.
     fn pair(size: usize, shared: usize, number: u64) -> (Vec<u64>, Vec<u64>) {
         let element = |place: usize| hash::mix(number << 20 | place as u64);
