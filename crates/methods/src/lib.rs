@@ -25,7 +25,12 @@
 //! - one file per method; `template.rs` shows the shape
 
 mod md5;
+mod minhash;
+mod seed;
+mod simhash;
 pub mod spec;
+#[cfg(test)]
+mod template;
 
 use std::fmt;
 
@@ -193,13 +198,15 @@ pub trait Survey: Send + Sync {
 }
 
 /// The method that `text` names, such as `minhash` or `simhash:n=3+5,k=3`, for runs with this `setting`.
-pub fn method(text: &str, _setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
+pub fn method(text: &str, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
     let spec: Spec = text.parse()?;
     match spec.name() {
-        "md5" => md5::Md5::new(spec),
+        "minhash" => minhash::MinHash::make(spec, setting),
+        "simhash" => simhash::SimHash::make(spec, setting),
+        "md5" => md5::Md5::make(spec),
         _ => Err(spec.unknown(NAMES)),
     }
 }
 
 /// The names that [`method()`] knows.
-pub const NAMES: &[&str] = &["md5"];
+pub const NAMES: &[&str] = &["minhash", "simhash", "md5"];

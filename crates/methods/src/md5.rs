@@ -16,7 +16,7 @@ const VERSION: u32 = 1;
 pub(crate) struct Md5;
 
 impl Md5 {
-    pub(crate) fn new(spec: Spec) -> Result<Box<dyn Method>, MethodError> {
+    pub(crate) fn make(spec: Spec) -> Result<Box<dyn Method>, MethodError> {
         spec.finish()?;
         Ok(Box::new(Md5))
     }
@@ -43,11 +43,34 @@ impl Method for Md5 {
         }
         let digest: [u8; 16] = state.finalize().into();
         let (front, _) = digest.split_first_chunk().expect("a digest has 16 bytes");
-        sketch.keys.push(Key { value: u64::from_le_bytes(*front), tag: 0 });
+        // The digest of nothing would make near-duplicates of all documents without words.
+        if !features.is_empty() {
+            sketch.keys.push(Key { value: u64::from_le_bytes(*front), tag: 0 });
+        }
         sketch.payload.extend_from_slice(&digest);
     }
 
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<f64> {
         (a == b).then_some(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_text::{Analyser, Profile};
+
+    fn digest(text: &str) -> String {
+        let (mut features, mut sketch) = (Features::default(), Sketch::default());
+        Analyser::new(&Profile::web()).read(text, &mut features);
+        Md5.sketch(&features, &mut sketch);
+        sketch.payload.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    #[test]
+    fn digests_are_the_published_ones() {
+        assert_eq!(digest("A rose is a rose, is a rose."), "f3c367b8595d5b6934c88731fc4440e8");
+        assert_eq!(digest("abc"), "900150983cd24fb0d6963f7d28e17f72");
+        assert_eq!(digest(""), "d41d8cd98f00b204e9800998ecf8427e");
     }
 }

@@ -1,0 +1,85 @@
+//! `first-word`: documents that begin with the same word are near-duplicates. A template, built for tests only.
+//!
+//! To write a method, copy this file, then name it in [`crate::method()`] and [`crate::NAMES`]. From then on the
+//! contract test in `tests/contract.rs` runs it, too. This paragraph becomes what the method does, in a few
+//! sentences, and the paper that it comes from.
+
+use lookalike_model::Recipe;
+use lookalike_text::{Features, hash};
+
+use crate::{Key, Method, MethodError, Setting, Sketch, Spec, seed};
+
+/// Raised when the same parameters would give other keys or payloads.
+const VERSION: u32 = 1;
+
+/// The method `first-word`: every parameter that a recipe names, ready for use.
+#[derive(Debug)]
+pub(crate) struct FirstWord {
+    bits: u32,
+    seed: u64,
+}
+
+impl FirstWord {
+    /// Takes every parameter out of `spec`, with a default and a sentence for values that will not do. What was not
+    /// taken is an error of `finish`, which also lists those that were.
+    pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
+        let bits =
+            spec.value("bits", 64, "a number from 1 to 64 is wanted", |bits| (1..=64).contains(bits))?;
+        let seed = spec.value("seed", setting.seed, "a whole number is wanted", |_| true)?;
+        spec.finish()?;
+        Ok(Box::new(FirstWord { bits, seed }))
+    }
+}
+
+impl Method for FirstWord {
+    /// All parameters, also those that came from the setting: the recipe alone makes the same method again.
+    fn recipe(&self) -> Recipe {
+        Recipe::new("first-word", VERSION).with("bits", self.bits).with("seed", self.seed)
+    }
+
+    fn payload_bytes(&self) -> usize {
+        8
+    }
+
+    /// Clears first: the buffer comes from another document. A document without words gets no keys, but a payload
+    /// of the right width.
+    fn sketch(&self, features: &Features, sketch: &mut Sketch) {
+        sketch.clear();
+        sketch.length = features.len() as u32;
+        let first = features.hashes().first();
+        let value = first.map_or(0, |&word| hash::mix(word ^ seed::salt(self.seed)) >> (64 - self.bits));
+        sketch.keys.extend(first.map(|_| Key { value, tag: 0 }));
+        sketch.payload.extend_from_slice(&value.to_le_bytes());
+    }
+
+    /// Looks at payloads alone, so that it can be asked about any two documents.
+    fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<f64> {
+        (a == b).then_some(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_text::{Analyser, Profile};
+
+    #[test]
+    fn documents_with_the_same_first_word_meet() -> Result<(), MethodError> {
+        let method = FirstWord::make("first-word:bits=32".parse()?, &Setting::default())?;
+        assert_eq!(method.recipe().to_string(), "first-word/1:bits=32,seed=1");
+        let (mut analyser, mut features) = (Analyser::new(&Profile::web()), Features::default());
+        let mut sketch = |text| {
+            let mut sketch = Sketch::default();
+            analyser.read(text, &mut features);
+            method.sketch(&features, &mut sketch);
+            sketch
+        };
+        let (one, two, three, none) = (sketch("a rose"), sketch("A tulip"), sketch("the rose"), sketch(""));
+        assert_eq!(one.keys, two.keys);
+        assert_ne!(one.keys, three.keys);
+        assert_eq!(method.accept(&one.payload, &two.payload, 1), Some(1.0));
+        assert_eq!(method.accept(&one.payload, &three.payload, 0), None);
+        assert!(none.keys.is_empty() && none.payload.len() == method.payload_bytes());
+        Ok(())
+    }
+}

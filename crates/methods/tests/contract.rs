@@ -1,0 +1,254 @@
+//! What every method must hold, whatever it does. A new name in `NAMES` is tested here without a line more.
+
+use lookalike_methods::{Method, MethodError, NAMES, Scratch, Setting, Sketch, method};
+use lookalike_model::Similarity;
+use lookalike_text::{Analyser, Features, Profile};
+use proptest::prelude::*;
+
+/// Methods beside the defaults of all names: parameters that lead through other code.
+const VARIANTS: &[&str] = &[
+    "minhash:family=classic,values=40",
+    "minhash:bits=8,seed=0",
+    "minhash:bits=32,values=1,bands=1,rows=1",
+    "minhash:bits=64,values=200,shingle=1",
+    "simhash:f=128,k=6,n=1",
+    "simhash:f=384,k=12,seed=9",
+    "simhash:blocks=4x4,n=2+3+7,weight=1",
+    "simhash:k=0",
+];
+
+fn texts() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().chain(VARIANTS).copied()
+}
+
+fn make(text: &str) -> Box<dyn Method> {
+    make_for(text, &Setting::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// A method that has seen, where it wants to, a corpus of one document.
+fn make_for(text: &str, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
+    let method = method(text, setting)?;
+    if let Some(survey) = method.survey() {
+        survey.see(&read(&*method, LONG), &mut Scratch::default());
+    }
+    Ok(method)
+}
+
+fn read(method: &dyn Method, text: &str) -> Features {
+    let web = Profile::web();
+    let mut features = Features::default();
+    let mut analyser = Analyser::new(method.profile().unwrap_or(&web));
+    analyser.read(text, &mut features);
+    analyser.read_sentences(&mut features);
+    features
+}
+
+fn sketch(method: &dyn Method, text: &str) -> Sketch {
+    let mut sketch = Sketch::default();
+    method.sketch(&read(method, text), &mut sketch);
+    sketch
+}
+
+fn shared(a: &Sketch, b: &Sketch) -> u32 {
+    a.keys.iter().filter(|key| b.keys.iter().any(|other| other.value == key.value)).count() as u32
+}
+
+/// Holds what can be said of two sketches of one method.
+fn hold_pair(name: &str, method: &dyn Method, a: &Sketch, b: &Sketch) {
+    let shared = shared(a, b);
+    let (one, two) = (&a.payload[..], &b.payload[..]);
+    let accepted = method.accept(one, two, shared);
+    assert_eq!(accepted, method.accept(two, one, shared), "{name}: accept is not symmetric");
+    assert_eq!(
+        method.promising(one, two, shared),
+        method.promising(two, one, shared),
+        "{name}: promising is not symmetric"
+    );
+    if let Some(score) = accepted {
+        assert!((0.0..=1.0).contains(&score), "{name}: a score of {score}");
+        assert!(method.promising(one, two, shared), "{name}: accepted without being promising");
+    }
+}
+
+/// Holds what can be said of one text.
+fn hold_text(name: &str, method: &dyn Method, text: &str) -> Sketch {
+    let words = read(method, text).len();
+    let made = sketch(method, text);
+    assert_eq!(made, sketch(method, text), "{name}: equal texts, different sketches");
+    assert_eq!(made.payload.len(), method.payload_bytes(), "{name}: width of the payload");
+    assert!(words > 0 || made.keys.is_empty(), "{name}: keys from no words");
+    assert!(method.tagged() || made.keys.iter().all(|key| key.tag == 0), "{name}: tags where none are kept");
+    if !made.keys.is_empty() {
+        let own = method.accept(&made.payload, &made.payload, shared(&made, &made));
+        assert!(own.is_some(), "{name}: not like itself");
+    }
+    made
+}
+
+const LONG: &str = "It was the best of times, it was the worst of times. It was the age of wisdom, it was the age of \
+                    foolishness! It was the epoch of belief, it was the epoch of incredulity; it was the season of \
+                    light. It was the season of darkness, it was the spring of hope, it was the winter of despair.";
+
+#[test]
+fn all_names_make_methods() {
+    for name in NAMES {
+        assert_eq!(make(name).recipe().name, *name);
+    }
+    let error = method("none-such", &Setting::default()).unwrap_err().to_string();
+    assert!(NAMES.iter().all(|name| error.contains(name)), "{error}");
+}
+
+#[test]
+fn no_words_one_word_and_many_words() {
+    let many: String =
+        (0..1_000_000u32).map(|number| format!("w{} ", number.wrapping_mul(2_654_435_761) >> 8)).collect();
+    for name in texts() {
+        let method = make(name);
+        for text in ["", " \n\t", "…!?", "rose", "rose rose", "一", LONG, &many] {
+            hold_text(name, &*method, text);
+        }
+    }
+}
+
+#[test]
+fn no_words_have_no_keys() {
+    for name in texts() {
+        assert_eq!(sketch(&*make(name), "—").keys, [], "{name}");
+    }
+}
+
+#[test]
+fn sketches_do_not_depend_on_what_the_buffer_held() {
+    for name in texts() {
+        let method = make(name);
+        for text in ["rose", LONG] {
+            let mut used = sketch(&*method, LONG);
+            used.scratch.values.fill(7);
+            used.scratch.more.extend(0..1000);
+            used.scratch.sums.extend(0..1000);
+            used.scratch.text.push_str("left over");
+            method.sketch(&read(&*method, text), &mut used);
+            assert_eq!(used, sketch(&*method, text), "{name}");
+        }
+    }
+}
+
+/// The parameters of a method, as the error about one that it has not got lists them.
+fn parameters(name: &str) -> Vec<String> {
+    match method(&format!("{name}:none-such=1"), &Setting::default()) {
+        Err(MethodError::Key { known, .. }) if known == "none" => Vec::new(),
+        Err(MethodError::Key { known, .. }) => known.split(", ").map(str::to_owned).collect(),
+        other => panic!("{name} takes a parameter none-such: {other:?}"),
+    }
+}
+
+#[test]
+fn recipes_name_every_parameter() {
+    for name in NAMES {
+        let recipe = make(name).recipe();
+        let mut known = parameters(name);
+        known.sort_unstable();
+        let named: Vec<&String> = recipe.parameters.keys().collect();
+        assert_eq!(
+            named,
+            known.iter().collect::<Vec<_>>(),
+            "{name}: parameters of the recipe and of the method"
+        );
+    }
+}
+
+#[test]
+fn recipes_make_the_same_method_again() {
+    let other = Setting {
+        threshold: "0.55".parse().unwrap(),
+        shingle: 2,
+        recall: 0.7,
+        seed: 77,
+        similarity: Similarity::Jaccard,
+    };
+    for name in texts() {
+        let first = make(name);
+        for setting in [&Setting::default(), &other] {
+            let again = make_for(&first.recipe().to_string(), setting).unwrap();
+            assert_eq!(again.recipe(), first.recipe(), "{name}");
+            assert_eq!(again.payload_bytes(), first.payload_bytes(), "{name}");
+            assert_eq!(again.keys_to_share(), first.keys_to_share(), "{name}");
+            for text in ["rose", LONG] {
+                assert_eq!(sketch(&*again, text), sketch(&*first, text), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_similarity_is_served_or_refused_in_a_sentence() {
+    for name in texts() {
+        for similarity in Similarity::ALL {
+            match make_for(name, &Setting { similarity, ..Setting::default() }) {
+                Ok(method) => {
+                    let [a, b] = [LONG, &LONG.replace("hope", "fear")].map(|text| sketch(&*method, text));
+                    hold_pair(name, &*method, &a, &b);
+                }
+                Err(MethodError::Unable(sentence)) => assert!(sentence.contains(' '), "{name}: {sentence}"),
+                Err(error) => panic!("{name} for {similarity}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn advice_is_one_sentence() {
+    for name in texts() {
+        if let Some(advice) = make(name).advice() {
+            assert!(
+                advice.ends_with('.') && !advice.contains('\n') && !advice.contains(". "),
+                "{name}: {advice}"
+            );
+        }
+    }
+}
+
+/// Holds that members of a group which the method would accept still meet after it was split.
+fn hold_split(name: &str, method: &dyn Method, a: &Sketch, b: &Sketch) {
+    if method.accept(&a.payload, &b.payload, shared(a, b)).is_none() {
+        return;
+    }
+    for (one, two) in a.keys.iter().flat_map(|one| b.keys.iter().map(move |two| (one, two))) {
+        for depth in (1..20).filter(|_| one.value == two.value) {
+            let (mut left, mut right) = (Vec::new(), Vec::new());
+            method.split(&a.payload, one.tag, depth, &mut left);
+            method.split(&b.payload, two.tag, depth, &mut right);
+            let meet = left.iter().any(|key| right.contains(key));
+            assert!(meet || (left.is_empty() && right.is_empty()), "{name}: lost at depth {depth}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_text_can_be_sketched(text: String) {
+        for name in texts() {
+            hold_text(name, &*make(name), &text);
+        }
+    }
+
+    #[test]
+    fn any_two_texts_can_be_compared(
+        words in prop::collection::vec("[a-c]{1,2}", 1..80),
+        place in any::<prop::sample::Index>(),
+        other in "[a-e ]{0,60}",
+    ) {
+        let mut changed = words.clone();
+        changed[place.index(words.len())] = "zz".to_owned();
+        for name in texts() {
+            let method = make(name);
+            let sketches = [words.join(" "), changed.join(" "), other.clone()].map(|text| hold_text(name, &*method, &text));
+            for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+                hold_pair(name, &*method, &sketches[a], &sketches[b]);
+                hold_split(name, &*method, &sketches[a], &sketches[b]);
+            }
+        }
+    }
+}
