@@ -16,7 +16,7 @@ use crate::context::{Context, remove_if_there, write_whole};
 use crate::error::EngineError;
 use crate::recipe::Task;
 use crate::store::file::{Label, Records, Run, RunWriter};
-use crate::store::sort::{Couples, Posting, Postings, Rebased, Sorter, couple, existing, uncouple};
+use crate::store::sort::{Codec, Couples, Posting, Postings, Rebased, Sorter, couple, existing, uncouple};
 
 /// What the stage found, beside the candidates themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -60,7 +60,7 @@ impl Candidate {
 const NEIGHBOURS: usize = 8;
 
 /// How often a group is split before it is called giant.
-const DEEPEST: u32 = 4;
+const DEEPEST: u32 = 8;
 
 const FILE: &str = "candidates";
 
@@ -81,13 +81,13 @@ pub(crate) fn propose(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Propos
         return Ok(done);
     }
     let runs = catalogue.key_runs(ctx);
-    let postings: Result<Vec<u64>, EngineError> = runs
+    let counts: Result<Vec<u64>, EngineError> = runs
         .iter()
-        .map(|(path, _)| Ok(Run::open(path, ctx.label("postings", postings(ctx).width_of()))?.count()))
+        .map(|(path, _)| Ok(Run::open(path, ctx.label(Postings::KIND, postings(ctx).width()))?.count()))
         .collect();
-    ctx.begin("group", Some(postings?.iter().sum()), false);
+    ctx.begin("group", Some(counts?.iter().sum()), false);
     let mut proposals = Proposals::new(ctx, catalogue)?;
-    let mut merge = Rebased::open(postings_codec(ctx), &ctx.place("merged"), &runs)?;
+    let mut merge = Rebased::open(postings(ctx), &ctx.place("merged"), &runs)?;
     let mut group: Vec<(u32, u32)> = Vec::new();
     let mut key = None;
     let mut seen = 0u64;
@@ -126,18 +126,9 @@ pub(crate) fn propose(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Propos
     Ok(done)
 }
 
-fn postings_codec(ctx: &Context<'_>) -> Postings {
-    Postings { tagged: ctx.method.tagged() }
-}
-
+/// How postings are kept.
 fn postings(ctx: &Context<'_>) -> Postings {
-    postings_codec(ctx)
-}
-
-impl Postings {
-    fn width_of(self) -> usize {
-        crate::store::sort::Codec::width(self)
-    }
+    Postings { tagged: ctx.method.tagged() }
 }
 
 /// Pairs on their way to a sorter.
@@ -244,10 +235,7 @@ impl<'c> Proposals<'c> {
         for run in parts.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
             part.clear();
             part.extend(run.iter().map(|&(_, index)| group[index as usize]));
-            if part.len() == group.len() {
-                // Stricter keys did not part them: another level will not either, once there is none.
-                self.split(&mut part, depth + 1, fresh)?;
-            } else if part.len() > self.ctx.recipe.max_group {
+            if part.len() > self.ctx.recipe.max_group {
                 self.split(&mut part, depth + 1, fresh)?;
             } else if fresh {
                 self.all_pairs(&part)?;

@@ -24,6 +24,7 @@
 //! - [`spec`]: a method as typed, `name:key=value,…`
 //! - one file per method; `template.rs` shows the shape
 
+mod exact;
 mod md5;
 mod minhash;
 mod seed;
@@ -203,10 +204,11 @@ pub fn method(text: &str, setting: &Setting) -> Result<Box<dyn Method>, MethodEr
     match spec.name() {
         "minhash" => minhash::MinHash::make(spec, setting),
         "simhash" => simhash::SimHash::make(spec, setting),
+        "exact" => exact::Exact::make(spec, setting),
         "md5" => md5::Md5::make(spec),
         _ => Err(spec.unknown(NAMES)),
     }
 }
 
 /// The names that [`method()`] knows.
-pub const NAMES: &[&str] = &["minhash", "simhash", "md5"];
+pub const NAMES: &[&str] = &["minhash", "simhash", "exact", "md5"];

@@ -1,0 +1,328 @@
+//! `exact`: all pairs whose similarity reaches the threshold, none missed. The truth that every other method is held
+//! against.
+//!
+//! A set-similarity join by prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007; Xiao et al.
+//! 2008). Let all shingles of the corpus stand in one fixed order, rare ones first. Two sets of which each shares at
+//! least `o` of its `n` shingles with the other must share one among the first `n − o + 1` of both. So those are the
+//! keys. The order comes from a survey of the corpus that counts shingles in a table of fixed size; counts that run
+//! together are harmless, for any fixed order is right and rare-first is merely fast.
+//!
+//! A shingle of many documents would make a giant group. But two such sets share `l` shingles among the first
+//! `n − o + l` (Wang, Li, Feng 2012); so a frequent shingle is a key only together with a second one behind it.
+//!
+//! The tag of a key is the most that two sets can share if this is the first shingle they share: the position filter.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use lookalike_model::{Recipe, Similarity, Threshold};
+use lookalike_text::{Features, hash};
+
+use crate::{Key, Member, Method, MethodError, Scratch, Setting, Sketch, Spec, Survey};
+
+const VERSION: u32 = 1;
+
+/// Counters of the survey: 32 MiB, whatever the corpus; few in unit tests, so that shingles do share some.
+const COUNTERS: usize = if cfg!(test) { 1 << 6 } else { 1 << 24 };
+
+/// A shingle of more documents is a key only together with another.
+const FREQUENT: u16 = 256;
+
+/// The method `exact`.
+#[derive(Debug)]
+pub(crate) struct Exact {
+    similarity: Similarity,
+    threshold: Threshold,
+    shingle: usize,
+    frequent: u16,
+    counters: Counters,
+}
+
+impl Exact {
+    pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
+        let wanted = "a number of documents from 1 to 65534 is wanted";
+        let frequent = spec.value("frequent", FREQUENT, wanted, |&number| number > 0 && number < u16::MAX)?;
+        spec.finish()?;
+        let Setting { similarity, threshold, shingle, .. } = *setting;
+        if matches!(similarity, Similarity::Edit | Similarity::CosineTf) {
+            return Err(MethodError::Unable(format!(
+                "the method exact cannot find all pairs by {similarity}; it can by jaccard, containment and cosine"
+            )));
+        }
+        Ok(Box::new(Exact { similarity, threshold, shingle, frequent, counters: Counters(OnceLock::new()) }))
+    }
+
+    /// The fewest shingles that a set of `size` shares with any set it is similar to.
+    fn least_shared(&self, size: usize) -> usize {
+        let share = match self.similarity {
+            // sqrt(|A|·|B|) ≥ |A|·t, since the smaller set has at least t² of the larger; a hair lower costs little.
+            Similarity::Cosine => (self.threshold.value().powi(2) * size as f64 - 1e-6).ceil() as usize,
+            _ => self.threshold.least_of(size as u64) as usize,
+        };
+        share.clamp(1, size.max(1))
+    }
+
+    /// The fewest shingles that sets of these sizes share if they are similar.
+    fn least_of_both(&self, a: u32, b: u32) -> u64 {
+        let (a, b) = (u64::from(a), u64::from(b));
+        match self.similarity {
+            Similarity::Cosine => (self.threshold.value() * ((a * b) as f64).sqrt() - 1e-6).ceil() as u64,
+            _ => {
+                let (n, d) = (self.threshold.numerator(), self.threshold.denominator());
+                ((a + b) * n).div_ceil(n + d)
+            }
+        }
+    }
+
+    /// Keys for similarities that bound the size of the other set.
+    fn prefix_keys(&self, order: &[u64], keys: &mut Vec<Key>) {
+        let size = order.len();
+        let least = self.least_shared(size);
+        let one = size - least + 1;
+        let two = size.min(one + 1);
+        for first in 0..one {
+            let token = order[first];
+            let frequent = token >> 48 > self.frequent.into();
+            // Sets that need share but one shingle have no second one to ask for.
+            if !frequent || least == 1 {
+                keys.push(Key { value: hash::mix(token), tag: (size - first) as u32 });
+            }
+            if frequent {
+                let together = |second: usize| Key {
+                    value: hash::gram(&[hash::mix(token), order[second]]),
+                    tag: (size - second + 1) as u32,
+                };
+                keys.extend((first + 1..two).map(together));
+            }
+        }
+    }
+
+    /// Keys for containment: the other set may have any size, so all of its shingles are keys, and those of the front
+    /// are marked.
+    fn containment_keys(&self, order: &[u64], keys: &mut Vec<Key>) {
+        let size = order.len();
+        let front = size - self.least_shared(size) + 1;
+        let key = |(index, &token): (usize, &u64)| Key {
+            value: hash::mix(token),
+            tag: ((size - index) as u32) << 1 | u32::from(index < front),
+        };
+        keys.extend(order.iter().enumerate().map(key));
+    }
+}
+
+impl Method for Exact {
+    fn recipe(&self) -> Recipe {
+        Recipe::new("exact", VERSION).with("frequent", self.frequent)
+    }
+
+    fn payload_bytes(&self) -> usize {
+        4
+    }
+
+    fn tagged(&self) -> bool {
+        true
+    }
+
+    fn survey(&self) -> Option<&dyn Survey> {
+        Some(self)
+    }
+
+    fn sketch(&self, features: &Features, sketch: &mut Sketch) {
+        sketch.clear();
+        let Scratch { values, more, .. } = &mut sketch.scratch;
+        features.shingles(self.shingle, values);
+        more.clear();
+        more.extend(values.iter().map(|&shingle| self.counters.order(shingle)));
+        more.sort_unstable();
+        sketch.length = more.len() as u32;
+        sketch.payload.extend_from_slice(&sketch.length.to_le_bytes());
+        if more.is_empty() {
+            return;
+        }
+        match self.similarity {
+            Similarity::Containment => self.containment_keys(more, &mut sketch.keys),
+            _ => self.prefix_keys(more, &mut sketch.keys),
+        }
+    }
+
+    /// What sizes alone can say: whether the threshold is in reach, and how near the sets can be.
+    fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<f64> {
+        let size = |payload: &[u8]| payload.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        let (small, large) = (size(a).min(size(b)), size(a).max(size(b)));
+        let near = self.similarity == Similarity::Containment || self.least_of_both(small, large) <= small.into();
+        near.then(|| f64::from(small) / f64::from(large.max(1)))
+    }
+
+    fn plausible(&self, a: Member, b: Member) -> bool {
+        if self.similarity != Similarity::Containment {
+            return self.least_of_both(a.length, b.length) <= a.tag.min(b.tag).into();
+        }
+        let most = (a.tag >> 1).min(b.tag >> 1) as usize;
+        let inside = |member: Member| member.tag & 1 == 1 && self.least_shared(member.length as usize) <= most;
+        inside(a) || inside(b)
+    }
+
+    fn advice(&self) -> Option<String> {
+        let more = match self.similarity {
+            Similarity::Containment => {
+                " By containment every shingle is a key, and pairs that meet only in groups above --max-group may be missed."
+            }
+            _ => "",
+        };
+        Some(format!(
+            "exact reads the input twice and finds every pair by {} at {} or more.{more}",
+            self.similarity, self.threshold
+        ))
+    }
+}
+
+/// How many documents hold each shingle, roughly: shingles share counters.
+#[derive(Debug)]
+struct Counters(OnceLock<Box<[AtomicU16]>>);
+
+impl Counters {
+    fn table(&self) -> &[AtomicU16] {
+        self.0.get_or_init(|| (0..COUNTERS).map(|_| AtomicU16::new(0)).collect())
+    }
+
+    /// A number that sorts shingles by how rare they are, then by hash.
+    fn order(&self, shingle: u64) -> u64 {
+        let count = self.0.get().map_or(0, |table| table[slot(shingle)].load(Ordering::Relaxed));
+        u64::from(count) << 48 | shingle >> 16
+    }
+}
+
+fn slot(shingle: u64) -> usize {
+    shingle as usize % COUNTERS
+}
+
+impl Survey for Exact {
+    fn see(&self, features: &Features, scratch: &mut Scratch) {
+        features.shingles(self.shingle, &mut scratch.values);
+        let table = self.counters.table();
+        for &shingle in &scratch.values {
+            let count = |count: u16| count.checked_add(1);
+            // A full counter stays full.
+            let _ = table[slot(shingle)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, count);
+        }
+    }
+
+    fn save(&self) -> Vec<u8> {
+        self.counters.table().iter().flat_map(|count| count.load(Ordering::Relaxed).to_le_bytes()).collect()
+    }
+
+    fn load(&self, saved: &[u8]) -> bool {
+        let (counts, rest) = saved.as_chunks::<2>();
+        if counts.len() != COUNTERS || !rest.is_empty() {
+            return false;
+        }
+        for (counter, saved) in self.counters.table().iter().zip(counts) {
+            counter.store(u16::from_le_bytes(*saved), Ordering::Relaxed);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use lookalike_text::{Analyser, Profile};
+    use proptest::prelude::*;
+
+    fn read(words: &[u8]) -> Features {
+        let text: String = words.iter().map(|word| format!("w{word} ")).collect();
+        let mut features = Features::default();
+        Analyser::new(&Profile::web()).read(&text, &mut features);
+        features
+    }
+
+    /// True when the threshold is reached in either direction.
+    fn similar(setting: &Setting, a: &BTreeSet<u64>, b: &BTreeSet<u64>) -> bool {
+        let shared = a.intersection(b).count() as u64;
+        let (n, m) = (a.len() as u64, b.len() as u64);
+        match setting.similarity {
+            Similarity::Jaccard => setting.threshold.reached_by(shared, n + m - shared),
+            Similarity::Containment => setting.threshold.reached_by(shared, n.min(m)),
+            _ => setting.threshold.reached_by_root(shared, u128::from(n * m)),
+        }
+    }
+
+    fn proposed(method: &dyn Method, a: &Sketch, b: &Sketch) -> bool {
+        let member = |sketch: &Sketch, key: &Key| Member { length: sketch.length, tag: key.tag };
+        a.keys.iter().any(|key| {
+            let others = b.keys.iter().filter(|other| other.value == key.value);
+            others.into_iter().any(|other| method.plausible(member(a, key), member(b, other)))
+        })
+    }
+
+    /// Documents that are edits of a few others.
+    fn documents() -> impl Strategy<Value = Vec<Vec<u8>>> {
+        let base = prop::collection::vec(prop::collection::vec(0u8..12, 1..60), 1..4);
+        let edits = prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0u8..12), 0..25);
+        (base, edits).prop_map(|(mut documents, edits)| {
+            for (which, place, word) in edits {
+                let mut copy = documents[which.index(documents.len())].clone();
+                let place = place.index(copy.len());
+                match word % 3 {
+                    0 => copy[place] = word,
+                    1 => copy.insert(place, word),
+                    _ => drop(copy.drain(place / 2..place)),
+                }
+                documents.push(copy);
+            }
+            documents
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+        #[test]
+        fn no_similar_pair_is_missed(documents in documents(), tenths in 3u32..=10, shingle in 1usize..4, frequent in 1u16..6) {
+            for similarity in [Similarity::Jaccard, Similarity::Containment, Similarity::Cosine] {
+                let threshold = format!("{}", f64::from(tenths) / 10.0).parse().unwrap();
+                let setting = Setting { similarity, threshold, shingle, ..Setting::default() };
+                let method = crate::method(&format!("exact:frequent={frequent}"), &setting).unwrap();
+                let features: Vec<Features> = documents.iter().map(|words| read(words)).collect();
+                let mut scratch = Scratch::default();
+                features.iter().for_each(|features| method.survey().unwrap().see(features, &mut scratch));
+                let sketches: Vec<Sketch> = features
+                    .iter()
+                    .map(|features| {
+                        let mut sketch = Sketch::default();
+                        method.sketch(features, &mut sketch);
+                        sketch
+                    })
+                    .collect();
+                let sets: Vec<BTreeSet<u64>> = features.iter().map(|features| features.grams(shingle).collect()).collect();
+                for i in 0..sets.len() {
+                    for j in 0..i {
+                        if similar(&setting, &sets[i], &sets[j]) {
+                            prop_assert!(proposed(&*method, &sketches[i], &sketches[j]), "{similarity} {i} {j}");
+                            let (a, b) = (&sketches[i].payload, &sketches[j].payload);
+                            prop_assert!(method.promising(a, b, 1) && method.promising(b, a, 1));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn counts_are_saved_and_taken_back() {
+        let make = || crate::method("exact", &Setting::default()).unwrap();
+        let (one, two) = (make(), make());
+        let features = read(&[1, 2, 3, 4, 5, 6, 7]);
+        one.survey().unwrap().see(&features, &mut Scratch::default());
+        assert!(two.survey().unwrap().load(&one.survey().unwrap().save()));
+        let sketch = |method: &dyn Method| {
+            let mut sketch = Sketch::default();
+            method.sketch(&features, &mut sketch);
+            sketch.keys
+        };
+        assert_eq!(sketch(&*one), sketch(&*two));
+        assert_ne!(sketch(&*one), sketch(&*make()));
+        assert!(!two.survey().unwrap().load(&[1, 2, 3]));
+    }
+}
