@@ -83,6 +83,9 @@ pub struct Threshold {
 const MOST_DIGITS: usize = 9;
 
 impl Threshold {
+    /// The lowest there is.
+    pub const LOWEST: Threshold = Threshold { numerator: 1, denominator: 1_000_000_000 };
+
     /// The fraction above the line.
     pub fn numerator(self) -> u64 {
         self.numerator.into()

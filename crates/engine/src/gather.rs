@@ -1,0 +1,90 @@
+//! The symbols of chosen documents, in one pass forwards: from the spool, or from the input read again.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::catalogue::Catalogue;
+use crate::context::Context;
+use crate::error::EngineError;
+use crate::pipeline::{self, Batch, Record};
+use crate::sketch::{Workshop, unit_file};
+use crate::store::symbols::{Block, SpoolReader};
+
+/// Takes a document's number and what it is measured by.
+pub(crate) type Take<'t> = dyn FnMut(u32, &[u64]) -> Result<(), EngineError> + Send + 't;
+
+/// Hands over the symbols of every document for which `wanted` holds. From the input they come in no fixed order.
+pub(crate) fn symbols(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    wanted: &(dyn Fn(u32) -> bool + Sync),
+    take: &mut Take<'_>,
+) -> Result<(), EngineError> {
+    let mut again = Vec::new();
+    for (unit, meta) in catalogue.units().iter().enumerate() {
+        ctx.check()?;
+        let base = catalogue.base(unit);
+        if !(base..base + meta.records() as u32).any(wanted) {
+            continue;
+        }
+        if !meta.spooled {
+            again.push(unit);
+            continue;
+        }
+        let mut spool = SpoolReader::open(&unit_file(ctx, unit, "spool"), ctx.stamp)?;
+        let (mut block, mut buffer) = (Block::default(), Vec::new());
+        while spool.next(&mut block)? {
+            block.documents(&mut buffer, |local| wanted(base + local), |local, symbols| take(base + local, symbols))?;
+        }
+    }
+    if again.is_empty() { Ok(()) } else { read_again(ctx, catalogue, &again, wanted, take) }
+}
+
+/// The same from the input.
+fn read_again(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    units: &[usize],
+    wanted: &(dyn Fn(u32) -> bool + Sync),
+    take: &mut Take<'_>,
+) -> Result<(), EngineError> {
+    let all = ctx.units();
+    let take = Mutex::new(take);
+    for (reference, corpus) in [(true, ctx.against), (false, Some(ctx.corpus))] {
+        let Some(corpus) = corpus else { continue };
+        let these: Vec<usize> = units.iter().copied().filter(|&unit| all[unit].0 == reference).collect();
+        let stretches: Vec<_> = these.iter().map(|&unit| all[unit].1.clone()).collect();
+        let work = |workshop: &mut Workshop, batch: Batch| -> Vec<(u64, Vec<u64>)> {
+            // The unit is not known here; its driver adds its first document and asks again.
+            let first = batch.first;
+            let symbols = |(index, record): (usize, Record<'_>)| match record {
+                Record::Document(document, _) => {
+                    Some((first + index as u64, workshop.symbols(ctx, &document, &ctx.measure).to_vec()))
+                }
+                Record::Rejected(_) => None,
+            };
+            batch.records().enumerate().filter_map(symbols).collect()
+        };
+        pipeline::run(
+            corpus,
+            &stretches,
+            ctx.shape(),
+            ctx.watch,
+            || Workshop::new(ctx),
+            work,
+            |index, feed| {
+                let base = catalogue.base(these[index]);
+                while let Some(batch) = feed.next()? {
+                    let mut take = take.lock().unwrap_or_else(PoisonError::into_inner);
+                    for (local, symbols) in batch {
+                        let document = base + local as u32;
+                        if wanted(document) {
+                            take(document, &symbols)?;
+                        }
+                    }
+                }
+                Ok(())
+            },
+        )?;
+    }
+    Ok(())
+}

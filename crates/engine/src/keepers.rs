@@ -1,0 +1,96 @@
+//! Keeper order: which of several documents comes first.
+
+use std::cmp::Ordering;
+
+use crate::catalogue::{Catalogue, Lookup};
+use crate::context::Context;
+use crate::error::EngineError;
+use crate::recipe::Keep;
+use crate::star::Turn;
+
+/// Puts documents into keeper order.
+pub(crate) struct Keepers {
+    keep: Keep,
+    references: u32,
+    /// Every value of the field is a number.
+    numbers: bool,
+}
+
+/// What a document is ranked by.
+#[derive(Debug, Clone, PartialEq)]
+enum Rank {
+    Number(f64),
+    Text(String),
+    Missing,
+}
+
+impl Keepers {
+    pub(crate) fn new(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Self, EngineError> {
+        let mut numbers = true;
+        if matches!(ctx.keep, Keep::Field { .. }) {
+            let mut lookup = Lookup::new(ctx, catalogue);
+            for document in catalogue.references()..catalogue.len() {
+                let value = lookup.names(document)?.field;
+                if value.is_some_and(|value| number(&value).is_none()) {
+                    numbers = false;
+                    break;
+                }
+            }
+        }
+        Ok(Keepers { keep: ctx.keep.clone(), references: catalogue.references(), numbers })
+    }
+
+    /// The turns of `(document, node)`, in keeper order; documents to compare with come first.
+    pub(crate) fn order(
+        &self,
+        lookup: &mut Lookup<'_>,
+        documents: Vec<(u32, u32)>,
+    ) -> Result<Vec<Turn>, EngineError> {
+        let turn = |(document, node)| Turn { document, node, reference: document < self.references };
+        let mut turns: Vec<Turn> = documents.into_iter().map(turn).collect();
+        turns.sort_unstable_by_key(|turn| turn.document);
+        if self.keep == Keep::First {
+            return Ok(turns);
+        }
+        let ranked: Result<Vec<(Rank, Turn)>, EngineError> =
+            turns.into_iter().map(|turn| Ok((self.rank(lookup, turn)?, turn))).collect();
+        let mut ranked = ranked?;
+        // Stable: what is ranked alike stays in the order of the input.
+        ranked.sort_by(|(a, first), (b, second)| second.reference.cmp(&first.reference).then(self.compare(a, b)));
+        Ok(ranked.into_iter().map(|(_, turn)| turn).collect())
+    }
+
+    fn rank(&self, lookup: &mut Lookup<'_>, turn: Turn) -> Result<Rank, EngineError> {
+        if turn.reference {
+            return Ok(Rank::Missing);
+        }
+        Ok(match self.keep {
+            Keep::First => Rank::Missing,
+            Keep::Longest | Keep::Shortest => Rank::Number(lookup.row(turn.document)?.words.into()),
+            Keep::Field { .. } => match lookup.names(turn.document)?.field {
+                None => Rank::Missing,
+                Some(value) if self.numbers => number(&value).map_or(Rank::Missing, Rank::Number),
+                Some(value) => Rank::Text(value),
+            },
+        })
+    }
+
+    fn compare(&self, a: &Rank, b: &Rank) -> Ordering {
+        let falling = matches!(self.keep, Keep::Longest | Keep::Field { descending: true, .. });
+        let turned = |order: Ordering| if falling { order.reverse() } else { order };
+        match (a, b) {
+            (Rank::Number(a), Rank::Number(b)) => turned(a.total_cmp(b)),
+            (Rank::Text(a), Rank::Text(b)) => turned(a.as_bytes().cmp(b.as_bytes())),
+            (Rank::Missing, Rank::Missing) => Ordering::Equal,
+            (Rank::Missing, _) => Ordering::Greater,
+            (_, Rank::Missing) => Ordering::Less,
+            // Ranks of one run are all of one kind.
+            (Rank::Number(_), Rank::Text(_)) => Ordering::Less,
+            (Rank::Text(_), Rank::Number(_)) => Ordering::Greater,
+        }
+    }
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}

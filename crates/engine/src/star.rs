@@ -1,0 +1,393 @@
+//! Stage 6, cluster: which documents are kept, and which kept one stands for each that is removed.
+//!
+//! `star`: go through the documents in keeper order. A document whose verified neighbours include kept ones is removed;
+//! its witness is the most similar of them, and of equally similar ones the first in keeper order. Otherwise, if
+//! neighbours were removed, the witnesses of those are measured against it, and the same rule applies to those at or
+//! above the threshold. Otherwise it is kept.
+//!
+//! `components`: all but the first document of each connected component are removed.
+//!
+//! Documents with equal words are one node: they have the same neighbours and are each other's.
+
+use crate::error::EngineError;
+use crate::measure::Measured;
+
+/// A verified pair of nodes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Edge {
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+    pub(crate) measured: Measured,
+}
+
+/// A document that is removed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Removal {
+    pub(crate) document: u32,
+    /// The kept document that stands for it.
+    pub(crate) witness: u32,
+    pub(crate) similarity: f64,
+    /// The neighbour that tied it in, where that may be another one.
+    pub(crate) via: u32,
+}
+
+/// A document on its way through the rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Turn {
+    pub(crate) document: u32,
+    pub(crate) node: u32,
+    /// It is only there to be compared with, and always kept.
+    pub(crate) reference: bool,
+}
+
+/// Who can measure two nodes.
+pub(crate) trait Judge {
+    /// The similarity of `a` to `b`; nothing when it is out of the threshold's reach.
+    fn near(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError>;
+    /// The similarity of `a` to `b`, however low.
+    fn any(&mut self, a: u32, b: u32) -> Result<f64, EngineError>;
+}
+
+/// The neighbours of every node.
+pub(crate) struct Neighbours {
+    starts: Vec<usize>,
+    entries: Vec<Neighbour>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Neighbour {
+    node: u32,
+    /// Similarity of the one to the other.
+    similarity: f64,
+    /// It reaches the threshold in this direction.
+    reached: bool,
+}
+
+impl Neighbours {
+    pub(crate) fn new(nodes: usize, edges: &[Edge]) -> Self {
+        let mut starts = vec![0; nodes + 1];
+        for edge in edges {
+            starts[edge.a as usize + 1] += 1;
+            starts[edge.b as usize + 1] += 1;
+        }
+        for node in 0..nodes {
+            starts[node + 1] += starts[node];
+        }
+        let mut next = starts.clone();
+        let blank = Neighbour { node: 0, similarity: 0.0, reached: false };
+        let mut entries = vec![blank; edges.len() * 2];
+        let mut put = |node: u32, entry: Neighbour| {
+            entries[next[node as usize]] = entry;
+            next[node as usize] += 1;
+        };
+        for &Edge { a, b, measured } in edges {
+            put(a, Neighbour { node: b, similarity: measured.forward, reached: measured.reached });
+            put(b, Neighbour { node: a, similarity: measured.backward, reached: measured.reached_back });
+        }
+        Neighbours { starts, entries }
+    }
+
+    fn of(&self, node: u32) -> &[Neighbour] {
+        &self.entries[self.starts[node as usize]..self.starts[node as usize + 1]]
+    }
+}
+
+#[derive(Debug, Clone, Default)]
+struct State {
+    /// Place in keeper order and number of the kept document.
+    kept: Option<(u32, u32)>,
+    /// Nodes of the witnesses of removed documents.
+    witnesses: Vec<u32>,
+}
+
+/// The best witness so far.
+struct Best {
+    similarity: f64,
+    /// Place in keeper order.
+    place: u32,
+    document: u32,
+    node: u32,
+}
+
+fn offer(best: &mut Option<Best>, similarity: f64, node: u32, state: &State) {
+    let Some((place, document)) = state.kept else { return };
+    let better = |best: &Best| similarity > best.similarity || similarity == best.similarity && place < best.place;
+    if best.as_ref().is_none_or(better) {
+        *best = Some(Best { similarity, place, document, node });
+    }
+}
+
+/// Decides by the rule `star`; `turns` are all documents in keeper order.
+pub(crate) fn star(
+    turns: &[Turn],
+    neighbours: &Neighbours,
+    nodes: usize,
+    judge: &mut dyn Judge,
+) -> Result<Vec<Removal>, EngineError> {
+    let mut states = vec![State::default(); nodes];
+    let mut removals = Vec::new();
+    for (place, turn) in turns.iter().enumerate() {
+        let node = turn.node;
+        let mut best = None;
+        if !turn.reference {
+            offer(&mut best, 1.0, node, &states[node as usize]);
+            for neighbour in neighbours.of(node).iter().filter(|neighbour| neighbour.reached) {
+                offer(&mut best, neighbour.similarity, neighbour.node, &states[neighbour.node as usize]);
+            }
+            if best.is_none() {
+                best = one_hop(node, neighbours, &states, judge)?;
+            }
+        }
+        let state = &mut states[node as usize];
+        match best {
+            None => state.kept = state.kept.or(Some((place as u32, turn.document))),
+            Some(best) => {
+                if !state.witnesses.contains(&best.node) {
+                    state.witnesses.push(best.node);
+                }
+                removals.push(Removal {
+                    document: turn.document,
+                    witness: best.document,
+                    similarity: best.similarity,
+                    via: best.document,
+                });
+            }
+        }
+    }
+    Ok(removals)
+}
+
+/// The best among the witnesses of removed neighbours, measured.
+fn one_hop(
+    node: u32,
+    neighbours: &Neighbours,
+    states: &[State],
+    judge: &mut dyn Judge,
+) -> Result<Option<Best>, EngineError> {
+    let removed = neighbours.of(node).iter().filter(|neighbour| neighbour.reached).map(|neighbour| neighbour.node);
+    let mut witnesses: Vec<u32> =
+        removed.chain([node]).flat_map(|node| &states[node as usize].witnesses).copied().collect();
+    witnesses.sort_unstable();
+    witnesses.dedup();
+    let mut best = None;
+    for witness in witnesses {
+        if let Some(measured) = judge.near(node, witness)?.filter(|measured| measured.reached) {
+            offer(&mut best, measured.forward, witness, &states[witness as usize]);
+        }
+    }
+    Ok(best)
+}
+
+/// Decides by the rule `components`; `leaders` are the documents that stand for each node.
+pub(crate) fn components(
+    turns: &[Turn],
+    neighbours: &Neighbours,
+    leaders: &[u32],
+    judge: &mut dyn Judge,
+) -> Result<Vec<Removal>, EngineError> {
+    let mut component = vec![u32::MAX; leaders.len()];
+    let mut waiting = Vec::new();
+    for start in 0..leaders.len() as u32 {
+        if component[start as usize] != u32::MAX {
+            continue;
+        }
+        component[start as usize] = start;
+        waiting.push(start);
+        while let Some(node) = waiting.pop() {
+            for neighbour in neighbours.of(node) {
+                if component[neighbour.node as usize] == u32::MAX {
+                    component[neighbour.node as usize] = start;
+                    waiting.push(neighbour.node);
+                }
+            }
+        }
+    }
+    let mut keepers: Vec<Option<Turn>> = vec![None; leaders.len()];
+    let mut removals = Vec::new();
+    for turn in turns {
+        let keeper = &mut keepers[component[turn.node as usize] as usize];
+        let Some(keeper) = *keeper else {
+            *keeper = Some(*turn);
+            continue;
+        };
+        if turn.reference {
+            continue;
+        }
+        let similarity = if keeper.node == turn.node { 1.0 } else { judge.any(turn.node, keeper.node)? };
+        let via = via(turn, keeper, neighbours, leaders);
+        removals.push(Removal { document: turn.document, witness: keeper.document, similarity, via });
+    }
+    Ok(removals)
+}
+
+/// The neighbour that tied a document in: an equal one, or else the most similar, the first of several.
+fn via(turn: &Turn, keeper: Turn, neighbours: &Neighbours, leaders: &[u32]) -> u32 {
+    let leader = leaders[turn.node as usize];
+    if keeper.node == turn.node {
+        return keeper.document;
+    }
+    if leader != turn.document {
+        return leader;
+    }
+    let near = neighbours.of(turn.node).iter();
+    near.max_by(|a, b| {
+        let places = (leaders[b.node as usize], leaders[a.node as usize]);
+        a.similarity.total_cmp(&b.similarity).then(places.0.cmp(&places.1))
+    })
+    .map_or(leader, |neighbour| leaders[neighbour.node as usize])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Similarities of nodes from a table.
+    struct Table {
+        similarity: BTreeMap<(u32, u32), f64>,
+        threshold: f64,
+    }
+
+    impl Table {
+        fn of(&self, a: u32, b: u32) -> f64 {
+            self.similarity.get(&(a.min(b), a.max(b))).copied().unwrap_or(0.0)
+        }
+
+        fn measured(&self, a: u32, b: u32) -> Measured {
+            let (value, reached) = (self.of(a, b), self.of(a, b) >= self.threshold);
+            Measured { forward: value, backward: value, reached, reached_back: reached }
+        }
+    }
+
+    impl Judge for Table {
+        fn near(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
+            Ok(Some(self.measured(a, b)))
+        }
+
+        fn any(&mut self, a: u32, b: u32) -> Result<f64, EngineError> {
+            Ok(self.of(a, b))
+        }
+    }
+
+    /// The rule as written in the specification, document by document, without nodes.
+    fn by_the_book(turns: &[Turn], edges: &[Edge], table: &Table) -> Vec<Removal> {
+        let mut kept: Vec<usize> = Vec::new();
+        let mut removed: Vec<(usize, Removal, usize)> = Vec::new();
+        let adjacent = |a: &Turn, b: &Turn| {
+            a.node == b.node
+                || edges.iter().any(|edge| {
+                    (edge.a, edge.b) == (a.node, b.node) || (edge.b, edge.a) == (a.node, b.node)
+                })
+        };
+        let similarity = |a: &Turn, b: &Turn| if a.node == b.node { 1.0 } else { table.of(a.node, b.node) };
+        for (place, turn) in turns.iter().enumerate() {
+            let best = |places: &mut dyn Iterator<Item = usize>| {
+                let mut best: Option<(f64, usize)> = None;
+                for other in places {
+                    let value = similarity(turn, &turns[other]);
+                    if best.is_none_or(|(found, at)| value > found || value == found && other < at) {
+                        best = Some((value, other));
+                    }
+                }
+                best
+            };
+            let mut found = best(&mut kept.iter().copied().filter(|&other| adjacent(turn, &turns[other])));
+            if found.is_none() {
+                found = best(
+                    &mut removed
+                        .iter()
+                        .filter(|(other, ..)| adjacent(turn, &turns[*other]))
+                        .map(|(.., witness)| *witness)
+                        .filter(|&witness| similarity(turn, &turns[witness]) >= table.threshold),
+                );
+            }
+            match found {
+                None => kept.push(place),
+                Some((similarity, witness)) => {
+                    let document = turns[witness].document;
+                    let removal = Removal { document: turn.document, witness: document, similarity, via: document };
+                    removed.push((place, removal, witness));
+                }
+            }
+        }
+        removed.into_iter().map(|(_, removal, _)| removal).collect()
+    }
+
+    fn cases() -> impl Strategy<Value = (Vec<Turn>, Vec<Edge>, Table, usize)> {
+        (2u32..9).prop_flat_map(|nodes| {
+            let similarities = prop::collection::btree_map((0..nodes, 0..nodes), (0u32..=10, any::<bool>()), 0..40);
+            let documents = prop::collection::vec(0..nodes, nodes as usize..20).prop_shuffle();
+            (similarities, documents).prop_map(move |(similarities, order)| {
+                let mut table = Table { similarity: BTreeMap::new(), threshold: 0.8 };
+                let mut edges = Vec::new();
+                for ((a, b), (tenths, proposed)) in similarities {
+                    if a < b {
+                        table.similarity.insert((a, b), f64::from(tenths) / 10.0);
+                        if proposed && tenths >= 8 {
+                            edges.push(Edge { a, b, measured: table.measured(a, b) });
+                        }
+                    }
+                }
+                let turn = |(document, node)| Turn { document: document as u32, node, reference: false };
+                let turns: Vec<Turn> = order.into_iter().enumerate().map(turn).collect();
+                (turns, edges, table, nodes as usize)
+            })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn star_is_the_rule_in_the_book((turns, edges, mut table, nodes) in cases()) {
+            let found = star(&turns, &Neighbours::new(nodes, &edges), nodes, &mut table).unwrap();
+            prop_assert_eq!(&found, &by_the_book(&turns, &edges, &table));
+            for removal in &found {
+                prop_assert!(removal.similarity >= 0.8);
+                prop_assert!(found.iter().all(|other| other.document != removal.witness), "a witness was removed");
+            }
+        }
+
+        #[test]
+        fn components_keep_one_each((turns, edges, mut table, nodes) in cases()) {
+            let leaders: Vec<u32> = (0..nodes as u32)
+                .map(|node| turns.iter().filter(|turn| turn.node == node).map(|turn| turn.document).min().unwrap_or(0))
+                .collect();
+            let found = components(&turns, &Neighbours::new(nodes, &edges), &leaders, &mut table).unwrap();
+            let mut parts: Vec<u32> = (0..nodes as u32).collect();
+            for _ in 0..nodes {
+                for edge in &edges {
+                    let low = parts[edge.a as usize].min(parts[edge.b as usize]);
+                    parts[edge.a as usize] = low;
+                    parts[edge.b as usize] = low;
+                }
+            }
+            let mut present: Vec<u32> = turns.iter().map(|turn| parts[turn.node as usize]).collect();
+            present.sort_unstable();
+            present.dedup();
+            prop_assert_eq!(turns.len() - found.len(), present.len());
+        }
+    }
+
+    #[test]
+    fn a_chain_removes_nobody_on_its_own() {
+        // 0 is like 1, 1 is like 2, but 2 is not like 0.
+        let mut table = Table { similarity: BTreeMap::from([((0, 1), 0.9), ((1, 2), 0.9)]), threshold: 0.8 };
+        let edges = [(0, 1), (1, 2)].map(|(a, b)| Edge { a, b, measured: table.measured(a, b) });
+        let turns = [0, 1, 2].map(|node| Turn { document: node, node, reference: false });
+        let found = star(&turns, &Neighbours::new(3, &edges), 3, &mut table).unwrap();
+        assert_eq!(found, [Removal { document: 1, witness: 0, similarity: 0.9, via: 0 }]);
+        let found = components(&turns, &Neighbours::new(3, &edges), &[0, 1, 2], &mut table).unwrap();
+        assert_eq!(found[1], Removal { document: 2, witness: 0, similarity: 0.0, via: 1 });
+    }
+
+    #[test]
+    fn documents_to_compare_with_stay() {
+        let mut table = Table { similarity: BTreeMap::from([((0, 1), 0.9)]), threshold: 0.8 };
+        let edges = [Edge { a: 0, b: 1, measured: table.measured(0, 1) }];
+        let turn = |document, node, reference| Turn { document, node, reference };
+        let turns = [turn(0, 0, true), turn(1, 0, true), turn(2, 1, true), turn(3, 1, false)];
+        let found = star(&turns, &Neighbours::new(2, &edges), 2, &mut table).unwrap();
+        assert_eq!(found, [Removal { document: 3, witness: 2, similarity: 1.0, via: 2 }]);
+    }
+}

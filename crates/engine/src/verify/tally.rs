@@ -1,0 +1,133 @@
+//! What verification counts on its way, and the pairs that a person is shown.
+
+use lookalike_text::hash::mix;
+use serde::{Deserialize, Serialize};
+
+use crate::store::sort::couple;
+
+/// Bars of the histogram: similarity in hundredths.
+pub(crate) const BARS: usize = 100;
+
+/// Pairs kept of each kind.
+const SAMPLES: usize = 16;
+
+/// A pair to be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Sample {
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+    pub(crate) similarity: f64,
+}
+
+impl Sample {
+    /// The same for the same pair, whoever met it when.
+    fn lot(&self) -> u64 {
+        mix(couple(self.a, self.b))
+    }
+}
+
+/// Counts of verification.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Tally {
+    /// Pairs that were measured.
+    pub(crate) verified: u64,
+    /// Pairs that reached the threshold.
+    pub(crate) reached: u64,
+    /// Pairs measured while documents were decided.
+    pub(crate) hops: u64,
+    /// Pairs by similarity in hundredths; those given up early are in none.
+    pub(crate) histogram: Vec<u64>,
+    /// Drawn by lot from those that reached the threshold.
+    pub(crate) random: Vec<Sample>,
+    /// The nearest to the threshold, above it.
+    pub(crate) above: Vec<Sample>,
+    /// The nearest to the threshold, below it.
+    pub(crate) below: Vec<Sample>,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Tally {
+            verified: 0,
+            reached: 0,
+            hops: 0,
+            histogram: vec![0; BARS + 1],
+            random: Vec::new(),
+            above: Vec::new(),
+            below: Vec::new(),
+        }
+    }
+}
+
+impl Tally {
+    /// Takes a measured pair into account.
+    pub(crate) fn take(&mut self, sample: Sample, reached: bool) {
+        let bar = (sample.similarity * BARS as f64).floor().clamp(0.0, BARS as f64) as usize;
+        self.histogram[bar] += 1;
+        if !reached {
+            return self.below.push(sample);
+        }
+        self.reached += 1;
+        self.random.push(sample);
+        self.above.push(sample);
+    }
+
+    /// Lets go of samples that will not be shown, once there are many.
+    pub(crate) fn trim_if_many(&mut self, threshold: f64) {
+        if self.random.len() + self.above.len() + self.below.len() > 64 * SAMPLES {
+            self.trim(threshold);
+        }
+    }
+
+    fn trim(&mut self, threshold: f64) {
+        let far = |sample: &Sample| (sample.similarity - threshold).abs();
+        let near = |a: &Sample, b: &Sample| far(a).total_cmp(&far(b)).then(a.lot().cmp(&b.lot()));
+        self.random.sort_unstable_by_key(Sample::lot);
+        self.above.sort_unstable_by(near);
+        self.below.sort_unstable_by(near);
+        for samples in [&mut self.random, &mut self.above, &mut self.below] {
+            samples.truncate(SAMPLES);
+        }
+    }
+
+    /// Adds what another part of the corpus gave.
+    pub(crate) fn merge(&mut self, other: Tally, threshold: f64) {
+        self.verified += other.verified;
+        self.reached += other.reached;
+        self.hops += other.hops;
+        self.histogram.iter_mut().zip(&other.histogram).for_each(|(sum, more)| *sum += more);
+        self.random.extend(other.random);
+        self.above.extend(other.above);
+        self.below.extend(other.below);
+        self.trim(threshold);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_do_not_depend_on_how_the_work_was_cut() {
+        let samples: Vec<Sample> = (0..5000u32)
+            .map(|n| Sample { a: n, b: n + 7, similarity: f64::from(mix(n.into()) as u32 % 1001) / 1000.0 })
+            .collect();
+        let gather = |cut: usize| {
+            let mut all = Tally::default();
+            for part in samples.chunks(cut) {
+                let mut tally = Tally::default();
+                for &sample in part {
+                    tally.take(sample, sample.similarity >= 0.8);
+                    tally.trim_if_many(0.8);
+                }
+                all.merge(tally, 0.8);
+            }
+            all
+        };
+        assert_eq!(gather(5000), gather(77));
+        let whole = gather(5000);
+        assert_eq!(whole.histogram.iter().sum::<u64>(), 5000);
+        assert_eq!((whole.random.len(), whole.above.len(), whole.below.len()), (SAMPLES, SAMPLES, SAMPLES));
+        assert!(whole.above.iter().all(|sample| sample.similarity < 0.81));
+    }
+}
