@@ -47,6 +47,18 @@ pub enum CorpusError {
         /// The columns that are there.
         found: String,
     },
+    /// A table lacks a further column that was asked for.
+    #[error(
+        "{name} has no column {wanted:?} with one plain value per row; its columns are {found}; ask for one of these, or leave the file out"
+    )]
+    NoField {
+        /// The file.
+        name: String,
+        /// The column looked for.
+        wanted: String,
+        /// The columns that are there.
+        found: String,
+    },
     /// The name of a file to write tells no format.
     #[error("{name} says no format to write; let it end in {endings}")]
     UnknownOutput {
