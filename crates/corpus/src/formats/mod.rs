@@ -20,3 +20,4 @@ pub(crate) mod trec;
 pub(crate) mod warc;
 
 pub(crate) use framing::push_text;
+pub(crate) use resync::BYTE_ORDER_MARK;

@@ -22,6 +22,7 @@
 //!
 //! - [`jsonl`]: one JSON object per line
 //! - [`parquet`]: columns of documents, and copies of Parquet files with fewer rows
+//! - [`shard`]: shards with fewer records, and notes inside those that are kept
 //! - [`warc`]: records with headers, as crawlers write them
 //! - [`sink`]: compression on the way into a file
 //! - [`pending`]: the temporary file until it is whole
@@ -30,6 +31,7 @@ pub mod jsonl;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod pending;
+pub mod shard;
 pub mod sink;
 pub mod warc;
 
@@ -39,6 +41,7 @@ pub use jsonl::JsonlWriter;
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetWriter;
 pub use pending::{Temporary, abandon};
+pub use shard::{Copied, Decide, Fate, Note, copy_shard};
 pub use sink::Sink;
 pub use warc::WarcWriter;
 
