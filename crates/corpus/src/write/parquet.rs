@@ -105,7 +105,7 @@ impl ParquetWriter {
 }
 
 /// What all our files have in common, above all that they name no moment and no machine.
-fn properties() -> WriterPropertiesBuilder {
+pub(super) fn properties() -> WriterPropertiesBuilder {
     WriterProperties::builder()
         .set_created_by(concat!("lookalike version ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_write_batch_size(ROWS_PER_CHECK)
@@ -161,18 +161,18 @@ fn write_column(
 
 /// Texts one behind the other.
 #[derive(Default)]
-struct Texts {
+pub(super) struct Texts {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl Texts {
-    fn push(&mut self, text: &str) {
+    pub(super) fn push(&mut self, text: &str) {
         self.bytes.extend_from_slice(text.as_bytes());
         self.ends.push(self.bytes.len());
     }
 
-    fn into_values(self) -> Vec<ByteArray> {
+    pub(super) fn into_values(self) -> Vec<ByteArray> {
         let all = ByteArray::from(self.bytes);
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         begins.zip(&self.ends).map(|(begin, end)| all.slice(begin, end - begin)).collect()
@@ -472,7 +472,7 @@ fn move_to_front<V>(values: &mut [V], from: usize, to: usize) {
 }
 
 /// What is told when the file cannot be written: the system's own complaint where that is the cause.
-fn failure(pending: &Pending, error: ParquetError) -> CorpusError {
+pub(super) fn failure(pending: &Pending, error: ParquetError) -> CorpusError {
     let error = match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {
             Ok(cause) => *cause,

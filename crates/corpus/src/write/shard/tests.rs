@@ -83,7 +83,9 @@ fn files() -> Vec<(&'static str, String)> {
     all.push((
         "a.mbox",
         lines(|n| {
-            format!("From a@b.example Thu Aug 22 12:36:23 2002\nMessage-ID: <d{n}@b>\n\ntext {n}\n>From here\n\n")
+            format!(
+                "From a@b.example Thu Aug 22 12:36:23 2002\nMessage-ID: <d{n}@b>\n\ntext {n}\n>From here\n\n"
+            )
         }),
     ));
     let mut warc = "WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 3\r\n\r\nx: \r\n\r\n".to_owned();
