@@ -221,7 +221,7 @@ fn copy_records(
             Some(Item::Rejected(_)) => copied.rejected += 1,
             Some(Item::Skipped(skip)) => {
                 copied.skipped += 1;
-                records.copy(skip.raw.unwrap_or_default())?;
+                skip.raw.map_or(Ok(()), |raw| records.copy(raw))?;
             }
             Some(Item::Document(document)) => {
                 let raw = document.raw.unwrap_or_default();
@@ -305,27 +305,28 @@ impl<'s> Records<'s> {
     }
 
     fn copy(&mut self, raw: &[u8]) -> Result<(), CorpusError> {
-        self.begin_record()?;
-        self.last = if raw.ends_with(b"\n") || raw.ends_with(b"\r") { Last::Closed } else { Last::Open };
+        self.begin_record(raw)?;
         self.write(raw)
     }
 
     fn annotate(&mut self, raw: &[u8], note: Note) -> Result<(), CorpusError> {
-        self.begin_record()?;
-        self.last = if raw.ends_with(b"\n") || raw.ends_with(b"\r") { Last::Closed } else { Last::Open };
+        self.begin_record(raw)?;
         self.buffer.clear();
         let annotated = annotate::record(self.format, raw, note, &mut self.buffer);
         self.write_buffer(annotated)
     }
 
-    /// Ends the record before, where it has no end of its own, and its member.
-    fn begin_record(&mut self) -> Result<(), CorpusError> {
-        let crawl = matches!(self.format, Format::Warc | Format::Arc);
-        if self.last == Last::Open && self.format != Format::Trec {
+    /// Ends the record before `raw`, where it has no end of its own, and its member.
+    fn begin_record(&mut self, raw: &[u8]) -> Result<(), CorpusError> {
+        let closed = raw.ends_with(b"\n") || raw.ends_with(b"\r");
+        let last = std::mem::replace(&mut self.last, if closed { Last::Closed } else { Last::Open });
+        // Tags need no line end between them.
+        if last == Last::Open && self.format != Format::Trec {
             self.glued = true;
             self.write(if self.format == Format::Warc { b"\r\n\r\n" } else { b"\n" })?;
         }
-        if crawl && self.last != Last::Nothing { self.sink.next_member() } else { Ok(()) }
+        let crawl = matches!(self.format, Format::Warc | Format::Arc);
+        if crawl && last != Last::Nothing { self.sink.next_member() } else { Ok(()) }
     }
 
     fn write_buffer(&mut self, annotated: Result<(), &'static str>) -> Result<(), CorpusError> {

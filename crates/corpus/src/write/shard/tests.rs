@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Corpus;
-use crate::formats::testing::{Page, Seen, compress};
+use crate::formats::testing::{Page, Seen, compress, damaged};
 
 const COMPRESSIONS: [Compression; 4] =
     [Compression::None, Compression::Gzip, Compression::Zstd, Compression::Bzip2];
@@ -208,11 +208,13 @@ fn crawl_records_stay_members_of_their_own() {
 
 #[test]
 fn a_copy_that_is_stopped_leaves_nothing() {
-    let mut lines = files();
-    #[cfg(feature = "parquet")]
-    lines.push(("a.parquet", String::new()));
-    for (name, content) in lines {
+    let mut all = files();
+    if cfg!(feature = "parquet") {
+        all.push(("a.parquet", String::new()));
+    }
+    for (name, content) in all {
         let desk = Desk::with(name, content.as_bytes());
+        #[cfg(feature = "parquet")]
         if name == "a.parquet" {
             write_parquet(&desk.folder.path().join(name), 10);
         }
@@ -457,5 +459,36 @@ proptest! {
                 prop_assert!(file.contains(&raw), "{raw:?}");
             }
         }
+    }
+
+    #[test]
+    fn damage_is_counted_and_never_a_reason_to_panic(
+        (name, file) in prop::sample::select(files())
+            .prop_flat_map(|(name, content)| (Just(name), damaged(content.into_bytes()))),
+        annotated in any::<bool>(),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, target) = (folder.path().join(name), folder.path().join("copy"));
+        fs::write(&source, file).unwrap();
+        let extras = if name.ends_with("sv") { vec![] } else { vec!["text".to_owned(), "m.x".to_owned()] };
+        let corpus = Corpus::open(&[source], ReadOptions { extras, ..ReadOptions::default() }).unwrap();
+        let shard = &corpus.shards()[0];
+        let mut keep = |record: u64| if record.is_multiple_of(2) { Fate::Keep } else { Fate::Drop };
+        let mut note = |record: u64| record.is_multiple_of(2).then_some(Note { cluster: record, copies: 1 });
+        let decide = if annotated { Decide::Annotated(&mut note) } else { Decide::Plain(&mut keep) };
+        let mut go_on = |_| ControlFlow::Continue(());
+        // A format that damage hides is another one.
+        let Ok(copied) = copy_shard(shard, corpus.options(), &target, decide, &mut go_on) else { return Ok(()) };
+        let copied = copied.unwrap();
+        let mut reader = shard.open(corpus.options()).unwrap();
+        let mut counts = (0, 0, 0);
+        while let Some(item) = reader.next().unwrap() {
+            match item {
+                Item::Document(_) => counts.0 += 1,
+                Item::Rejected(_) => counts.1 += 1,
+                Item::Skipped(_) => counts.2 += 1,
+            }
+        }
+        prop_assert_eq!((copied.kept + copied.dropped, copied.rejected, copied.skipped), counts);
     }
 }
