@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 
 use lookalike_corpus::{Compression, Corpus, Item, ReadOptions};
-use lookalike_model::{Content, Document, Media, Place, Span, Unit};
+use lookalike_model::{Content, Document, Extras, Media, Place, Span, Unit};
 use lookalike_text::extract::{ContentMode, Extractor, Text};
 use lookalike_text::{Analyser, Features, Profile};
 
@@ -40,7 +40,8 @@ pub fn walk(shard: &[u8], options: ReadOptions) {
 /// Makes words of one document.
 pub fn page(media: Media, bytes: &[u8]) {
     let content = Content::Encoded { bytes, charset: None };
-    let document = Document { id: "", url: None, media, content, place: Place::default(), raw: None };
+    let (place, extras) = (Place::default(), Extras::default());
+    let document = Document { id: "", url: None, media, content, place, raw: None, extras };
     read_words(&document, &[ContentMode::Page, ContentMode::Main]);
 }
 

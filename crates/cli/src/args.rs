@@ -137,6 +137,7 @@ impl InputArgs {
             revisions: self.revisions,
             namespaces: self.namespaces.clone(),
             format: self.input_format,
+            extras: Vec::new(),
         };
         if self.sample {
             return Ok(Corpus::in_memory("sample.jsonl", sample(), options));

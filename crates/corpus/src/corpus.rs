@@ -221,15 +221,7 @@ impl Shard {
     /// Opens the shard for reading from its beginning.
     pub fn open(&self, options: &Arc<ReadOptions>) -> Result<Reader, CorpusError> {
         let consumed = Arc::new(AtomicU64::new(0));
-        let source: Box<dyn Read + Send> = match &self.origin {
-            Origin::File(path) => Box::new(fs::File::open(path).map_err(self.reading())?),
-            Origin::Stdin => Box::new(io::stdin()),
-            Origin::Memory(content) => Box::new(io::Cursor::new(content.clone())),
-            Origin::Object(address) => open_object(address)?,
-        };
-        let raw = Replay::new(Box::new(Counted { inner: source, count: consumed.clone() }));
-        let named = crate::Compression::named(Path::new(&self.name));
-        let mut stream = Stream::open(raw, named).map_err(self.reading())?;
+        let mut stream = self.stream(&consumed)?;
         let damage = damage_in_front(&mut stream).map_err(self.reading())?;
         let compression = stream.compression();
         let format = match options.format.or(self.format) {
@@ -245,8 +237,33 @@ impl Shard {
             format.unit(),
             damage.as_ref().map_or(0, |d| d.count),
         );
+        // The other formats have no place for one: it is rejected with what stands behind it.
+        let markable = matches!(format, Format::Jsonl | Format::Trec | Format::Mbox);
+        let marked = markable && damage.is_none() && stream.window().starts_with(formats::BYTE_ORDER_MARK);
         let records = self.records(format, stream, ledger, &consumed)?;
-        Ok(Reader::new(records, damage, format, compression, consumed))
+        Ok(Reader::new(records, damage, format, compression, consumed, marked))
+    }
+
+    /// The shard's bytes, uncompressed.
+    fn stream(&self, consumed: &Arc<AtomicU64>) -> Result<Stream, CorpusError> {
+        let source: Box<dyn Read + Send> = match &self.origin {
+            Origin::File(path) => Box::new(fs::File::open(path).map_err(self.reading())?),
+            Origin::Stdin => Box::new(io::stdin()),
+            Origin::Memory(content) => Box::new(io::Cursor::new(content.clone())),
+            Origin::Object(address) => open_object(address)?,
+        };
+        let raw = Replay::new(Box::new(Counted { inner: source, count: consumed.clone() }));
+        let named = crate::Compression::named(Path::new(&self.name));
+        Stream::open(raw, named).map_err(self.reading())
+    }
+
+    /// Puts the shard's bytes, uncompressed, into a file of their own.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn spool_apart(&self) -> Result<crate::write::Temporary, CorpusError> {
+        let mut stream = self.stream(&Arc::default())?;
+        let (file, temporary) = crate::write::Temporary::scratch().map_err(self.reading())?;
+        spool(&mut stream, file).map_err(self.reading())?;
+        Ok(temporary)
     }
 
     fn reading(&self) -> impl FnOnce(io::Error) -> CorpusError + '_ {
@@ -286,7 +303,7 @@ impl Shard {
     ) -> Result<Box<dyn Records>, CorpusError> {
         let file = match &self.origin {
             Origin::File(path) if stream.compression() == crate::Compression::None => fs::File::open(path),
-            _ => spool(&mut stream),
+            _ => tempfile::tempfile().and_then(|file| spool(&mut stream, file)),
         };
         // What was read to see the format does not count twice.
         consumed.store(0, Ordering::Relaxed);
@@ -315,9 +332,8 @@ fn damage_in_front(stream: &mut Stream) -> io::Result<Option<Damage>> {
 }
 
 #[cfg(feature = "parquet")]
-fn spool(stream: &mut Stream) -> io::Result<fs::File> {
+fn spool(stream: &mut Stream, mut file: fs::File) -> io::Result<fs::File> {
     use std::io::{Seek, Write};
-    let mut file = tempfile::tempfile()?;
     loop {
         file.write_all(stream.window())?;
         stream.advance(stream.window().len());

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::Format;
+
 /// A failure that no later record can mend.
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
@@ -47,6 +49,18 @@ pub enum CorpusError {
         /// The columns that are there.
         found: String,
     },
+    /// A table lacks a further column that was asked for.
+    #[error(
+        "{name} has no column {wanted:?} with one plain value per row; its columns are {found}; ask for one of these, or leave the file out"
+    )]
+    NoField {
+        /// The file.
+        name: String,
+        /// The column looked for.
+        wanted: String,
+        /// The columns that are there.
+        found: String,
+    },
     /// The name of a file to write tells no format.
     #[error("{name} says no format to write; let it end in {endings}")]
     UnknownOutput {
@@ -54,6 +68,44 @@ pub enum CorpusError {
         name: String,
         /// What it may end in.
         endings: &'static str,
+    },
+    /// Records of this format cannot be copied one by one.
+    #[error(
+        "{name} is in format {format}, whose records cannot be copied as they stand; write its documents as JSON lines"
+    )]
+    NotCopied {
+        /// The file.
+        name: String,
+        /// Its format.
+        format: Format,
+    },
+    /// Records of this format have no place for an annotation.
+    #[error(
+        "{name} is in format {format}, which has no place for annotations; jsonl, csv, tsv, parquet and warc have one"
+    )]
+    NotAnnotated {
+        /// The file.
+        name: String,
+        /// Its format.
+        format: Format,
+    },
+    /// Records have a field already that an annotation would add.
+    #[error(
+        "{name} has {field} already, from an earlier annotation; take it away, or write without annotations"
+    )]
+    Annotated {
+        /// The file.
+        name: String,
+        /// The field.
+        field: &'static str,
+    },
+    /// What can be read only once would have to be read again.
+    #[error(
+        "{name} can be read only once, and to copy its records it must be read again; save it to a file first"
+    )]
+    ReadOnce {
+        /// The input.
+        name: String,
     },
     /// A file could not be written.
     #[error("cannot write {name}: {}", unwritten(source))]

@@ -43,6 +43,12 @@ pub struct ReadOptions {
     pub namespaces: Namespaces,
     /// The format of every shard, instead of what its content shows.
     pub format: Option<Format>,
+    /// Further fields whose value comes with every document, in [`Document::extras`](lookalike_model::Document).
+    ///
+    /// JSON lines: a field, also inside other objects as in `metadata.dump`; a string as its text, anything else as
+    /// it stands. Tables and Parquet: a column. WARC and ARC: a field of the record's own header. Other formats have
+    /// none.
+    pub extras: Vec<String>,
 }
 
 impl Default for ReadOptions {
@@ -53,6 +59,7 @@ impl Default for ReadOptions {
             revisions: false,
             namespaces: Namespaces::Only(vec![0]),
             format: None,
+            extras: Vec::new(),
         }
     }
 }

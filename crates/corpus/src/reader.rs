@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use lookalike_model::{Document, Place, Reason, Rejection, Skip, Unit};
 
+use crate::formats::BYTE_ORDER_MARK;
 use crate::{Compression, CorpusError, Format};
 
 /// One thing that a reader found.
@@ -60,6 +61,8 @@ pub struct Reader {
     format: Format,
     compression: Compression,
     consumed: Arc<AtomicU64>,
+    /// True when a byte order mark stands before the first record and is no part of it.
+    marked: bool,
 }
 
 impl Reader {
@@ -69,8 +72,9 @@ impl Reader {
         format: Format,
         compression: Compression,
         consumed: Arc<AtomicU64>,
+        marked: bool,
     ) -> Self {
-        Reader { records, damage, format, compression, consumed }
+        Reader { records, damage, format, compression, consumed, marked }
     }
 
     /// The next item, or `None` at the end of the shard.
@@ -86,9 +90,11 @@ impl Reader {
         self.records.next()
     }
 
-    /// What stands before the first record and must stand before copied records too: the header line of a table.
+    /// What stands before the first record and must stand before copied records too: the header line of a table, a
+    /// byte order mark.
     pub fn preamble(&self) -> &[u8] {
-        self.records.preamble()
+        let preamble = self.records.preamble();
+        if preamble.is_empty() && self.marked { BYTE_ORDER_MARK } else { preamble }
     }
 
     /// The format that the shard's content showed.

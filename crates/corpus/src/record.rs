@@ -3,8 +3,9 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use lookalike_model::{Place, Reason, Rejection, Unit};
+use lookalike_model::{Extras, Place, Reason, Rejection, Unit};
 
+use crate::formats::push_text;
 use crate::{Item, ReadOptions};
 
 /// The reader's place in its shard.
@@ -53,5 +54,49 @@ impl Ledger {
         self.own_id.clear();
         write!(self.own_id, "{}#{}", self.shard, place.record).expect("writing to a string cannot fail");
         &self.own_id
+    }
+}
+
+/// The values of further fields of one record, in buffers that are used again for the next.
+pub(crate) struct ExtraValues {
+    text: String,
+    spans: Vec<Option<(usize, usize)>>,
+}
+
+impl ExtraValues {
+    /// Room for as many fields as `options` ask for.
+    pub(crate) fn new(options: &ReadOptions) -> Self {
+        ExtraValues { text: String::new(), spans: vec![None; options.extras.len()] }
+    }
+
+    /// True when no field is asked for.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// Forgets the values of the last record.
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.spans.fill(None);
+    }
+
+    /// Sets a value to what `write` appends, or to none when it returns false.
+    pub(crate) fn set(&mut self, index: usize, write: impl FnOnce(&mut String) -> bool) {
+        let begin = self.text.len();
+        let is_there = write(&mut self.text);
+        self.spans[index] = is_there.then_some((begin, self.text.len()));
+    }
+
+    /// Sets a value to bytes that should be UTF-8 but need not be; a document is worth more than its extras.
+    pub(crate) fn set_bytes(&mut self, index: usize, value: Option<&[u8]>) {
+        self.set(index, |text| {
+            value.into_iter().for_each(|value| push_text(value, text));
+            value.is_some()
+        });
+    }
+
+    /// The values, as documents hold them.
+    pub(crate) fn view(&self) -> Extras<'_> {
+        Extras::new(&self.text, &self.spans)
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use lookalike_model::{Content, Document, Media, Place};
+use lookalike_model::{Content, Document, Extras, Media, Place};
 
 use crate::coin::coin;
 use crate::composer::{Composer, Leaf};
@@ -137,6 +137,7 @@ impl<'d> Generated<'d> {
             content: Content::Unicode(self.content),
             place: Place { record: self.position, position: 0 },
             raw: None,
+            extras: Extras::default(),
         }
     }
 }

@@ -67,6 +67,28 @@ impl<'a> Content<'a> {
     }
 }
 
+/// Values of further fields that a reader was asked for by name, in the order they were asked for.
+///
+/// A reader holds all of them in one text and says where each one stands; so no document costs an allocation.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Extras<'a> {
+    text: &'a str,
+    spans: &'a [Option<(usize, usize)>],
+}
+
+impl<'a> Extras<'a> {
+    /// Values that stand in `text`, each from its first byte to behind its last.
+    pub fn new(text: &'a str, spans: &'a [Option<(usize, usize)>]) -> Self {
+        Extras { text, spans }
+    }
+
+    /// The value of the field that was asked for as number `index`, from 0, if the document has one.
+    pub fn get(&self, index: usize) -> Option<&'a str> {
+        let (begin, end) = (*self.spans.get(index)?)?;
+        self.text.get(begin..end)
+    }
+}
+
 /// One document, borrowed from the reader that found it.
 #[derive(Debug, Clone, Copy)]
 pub struct Document<'a> {
@@ -82,4 +104,20 @@ pub struct Document<'a> {
     pub place: Place,
     /// The whole record as it stood in the shard, for formats whose records can be copied byte for byte.
     pub raw: Option<&'a [u8]>,
+    /// The values of the further fields that were asked for; none where nothing was.
+    pub extras: Extras<'a>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extras_are_found_by_the_order_they_were_asked_for() {
+        let spans = [Some((0, 3)), None, Some((3, 3)), Some((3, 99))];
+        let extras = Extras::new("one", &spans);
+        let all: Vec<_> = (0..5).map(|index| extras.get(index)).collect();
+        assert_eq!(all, [Some("one"), None, Some(""), None, None]);
+        assert_eq!(Extras::default().get(0), None);
+    }
 }

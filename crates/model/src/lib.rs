@@ -5,7 +5,7 @@
 //! carries the [`Recipe`] that made it. This crate opens no files, starts no threads, reads no clock.
 //!
 //! ```
-//! use lookalike_model::{Content, Document, Media, Place};
+//! use lookalike_model::{Content, Document, Extras, Media, Place};
 //!
 //! let page = Document {
 //!     id: "page-1",
@@ -14,6 +14,7 @@
 //!     content: Content::Unicode("<p>Hello</p>"),
 //!     place: Place { record: 0, position: 0 },
 //!     raw: None,
+//!     extras: Extras::default(),
 //! };
 //! assert_eq!(page.content.len(), 12);
 //! ```
@@ -30,7 +31,7 @@ pub mod recipe;
 pub mod rejection;
 pub mod span;
 
-pub use document::{Content, DocId, Document, Media, Place};
+pub use document::{Content, DocId, Document, Extras, Media, Place};
 pub use measure::{Similarity, Threshold};
 pub use recipe::{Recipe, RecipeMismatch};
 pub use rejection::{Reason, ReasonKind, Rejection, Skip, Unit};

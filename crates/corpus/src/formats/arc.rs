@@ -13,7 +13,7 @@ use super::framing::{Frame, Framer, Landmark, push_text};
 use super::http::{Blocks, Payload};
 use crate::input::{Found, Stream};
 use crate::reader::Records;
-use crate::record::Ledger;
+use crate::record::{ExtraValues, Ledger};
 use crate::{CorpusError, Item};
 
 pub(crate) struct Arc {
@@ -21,15 +21,18 @@ pub(crate) struct Arc {
     ledger: Ledger,
     blocks: Blocks,
     url: String,
+    extras: ExtraValues,
 }
 
 impl Arc {
     pub(crate) fn new(stream: Stream, ledger: Ledger) -> Self {
+        let extras = ExtraValues::new(&ledger.options);
         Arc {
             framer: Framer::new(stream, FirstLine { needle: Finder::new(b"\n") }),
             ledger,
             blocks: Blocks::default(),
             url: String::new(),
+            extras,
         }
     }
 
@@ -72,6 +75,7 @@ impl Records for Arc {
         let Some(line) = Line::parse(&window[..block.start - 1]) else {
             return Ok(Some(self.ledger.reject(position, Reason::Broken("its first line is none".into()))));
         };
+        let first_line = &window[..block.start - 1];
         let payload = match line.skipped() {
             Some(kind) => Payload::Skipped(kind),
             None => self.blocks.response(&window[block], line.media_type, self.ledger.limit()),
@@ -82,8 +86,12 @@ impl Records for Arc {
             Payload::Rejected(reason) => return Ok(Some(self.ledger.reject(position, reason))),
         };
         let place = self.ledger.place(position);
+        self.extras.clear();
         self.url.clear();
         push_text(line.url, &mut self.url);
+        for (index, name) in self.ledger.options.extras.iter().enumerate() {
+            self.extras.set_bytes(index, line.field(first_line, name));
+        }
         Ok(Some(Item::Document(Document {
             id: self.ledger.own_id(place),
             url: Some(&self.url),
@@ -91,6 +99,7 @@ impl Records for Arc {
             content: Content::Encoded { bytes, charset },
             place,
             raw,
+            extras: self.extras.view(),
         })))
     }
 }
@@ -122,6 +131,22 @@ impl Landmark for FirstLine {
         memchr::memchr(b'\n', rest).is_none() && rest.first().is_some_and(u8::is_ascii_alphabetic)
     }
 }
+
+/// Fields behind the address in version 1.
+const FIELDS: [&str; 4] = ["IP-address", "Archive-date", "Content-type", "Archive-length"];
+
+/// Fields behind the address in version 2.
+const LATER_FIELDS: [&str; 9] = [
+    "IP-address",
+    "Archive-date",
+    "Content-type",
+    "Result-code",
+    "Checksum",
+    "Location",
+    "Offset",
+    "Filename",
+    "Archive-length",
+];
 
 /// What the first line of a record says.
 struct Line<'a> {
@@ -156,6 +181,18 @@ impl<'a> Line<'a> {
             before = Some(here);
         }
         None
+    }
+
+    /// The value of a field of `line`, which this was parsed from, by its name in the format's description.
+    fn field<'l>(&self, line: &'l [u8], name: &str) -> Option<&'l [u8]> {
+        if name.eq_ignore_ascii_case("URL") {
+            return line.get(..self.url.len());
+        }
+        let behind = line.get(self.url.len() + 1..)?.trim_ascii_end();
+        let words = || behind.split(|&byte| byte == b' ');
+        let names: &[&str] = if words().count() == LATER_FIELDS.len() { &LATER_FIELDS } else { &FIELDS };
+        let (_, word) = names.iter().zip(words()).find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        Some(word).filter(|word| !matches!(*word, b"" | b"-"))
     }
 
     /// The kind of a record that is no page.
@@ -243,6 +280,23 @@ mod tests {
         let seen = read(file);
         assert_eq!((urls(&seen), &pages(&seen)[0].content[..]), (vec!["http://e/"], &b"hello"[..]));
         assert_eq!(pages(&seen)[0].media, Media::Text);
+    }
+
+    #[test]
+    fn fields_of_the_first_line_can_be_asked_for() {
+        let one = b"http://e/ 1.2.3.4 19970404123456 text/plain 5\nhello\n";
+        let two = b"http://e/a b 1.2.3.4 19970404123456 text/plain 200 ABC - 0 x.arc 5\nhello\n";
+        let names = ["url", "archive-date", "Checksum", "Location", "Archive-length", "none"];
+        let extras = |file: &[u8]| {
+            let (stream, mut ledger) = Setting::default().open(file);
+            let extras = names.iter().map(|name| (*name).to_owned()).collect();
+            ledger.options = std::sync::Arc::new(crate::ReadOptions { extras, ..Default::default() });
+            let mut reader = Arc::new(stream, ledger);
+            let Some(Item::Document(document)) = reader.next().unwrap() else { panic!("it is a document") };
+            (0..names.len()).map(|n| document.extras.get(n).unwrap_or("").to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(extras(one), ["http://e/", "19970404123456", "", "", "5", ""]);
+        assert_eq!(extras(two), ["http://e/a b", "19970404123456", "ABC", "", "5", ""]);
     }
 
     #[test]

@@ -129,7 +129,7 @@ impl<L: Landmark> Framer<L> {
 }
 
 /// Appends bytes that should be UTF-8 but need not be.
-pub(super) fn push_text(bytes: &[u8], out: &mut String) {
+pub(crate) fn push_text(bytes: &[u8], out: &mut String) {
     for chunk in bytes.utf8_chunks() {
         out.push_str(chunk.valid());
         if !chunk.invalid().is_empty() {

@@ -1,17 +1,21 @@
 //! JSON lines: one JSON object per line.
 
+mod extras;
+
 use std::borrow::Cow;
 use std::fmt;
 
 use lookalike_model::{Content, Document, Media, Reason};
 use memchr::memmem::Finder;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
 
+use self::extras::LineExtras;
 use super::resync::skip_byte_order_mark;
 use crate::input::{Found, Stream};
 use crate::reader::Records;
 use crate::record::Ledger;
-use crate::{CorpusError, Fields, Item};
+use crate::{CorpusError, Fields, Item, ReadOptions};
 
 pub(crate) struct Jsonl {
     stream: Stream,
@@ -24,7 +28,8 @@ pub(crate) struct Jsonl {
 
 impl Jsonl {
     pub(crate) fn new(stream: Stream, ledger: Ledger) -> Self {
-        Jsonl { stream, ledger, line_end: Finder::new(b"\n"), used: 0, values: Values::default() }
+        let values = Values::new(&ledger.options);
+        Jsonl { stream, ledger, line_end: Finder::new(b"\n"), used: 0, values }
     }
 
     /// Frames the next line that is not blank.
@@ -87,7 +92,7 @@ impl Records for Jsonl {
             Frame::Line => {}
         }
         let raw = &self.stream.window()[..self.used];
-        if let Err(reason) = self.values.read(raw.trim_ascii_end(), &self.ledger.options.fields) {
+        if let Err(reason) = self.values.read(raw.trim_ascii_end(), &self.ledger.options) {
             return Ok(Some(self.ledger.reject(position, reason)));
         }
         let place = self.ledger.place(position);
@@ -100,12 +105,12 @@ impl Records for Jsonl {
             content: Content::Unicode(text),
             place,
             raw: Some(raw),
+            extras: values.extras.values.view(),
         })))
     }
 }
 
 /// The fields of one line, in strings that are used again for the next.
-#[derive(Default)]
 struct Values {
     id: String,
     text: String,
@@ -115,20 +120,57 @@ struct Values {
     has_text: bool,
     has_html: bool,
     has_url: bool,
+    extras: LineExtras,
 }
 
 impl Values {
-    fn read(&mut self, line: &[u8], fields: &Fields) -> Result<(), Reason> {
+    fn new(options: &ReadOptions) -> Self {
+        let empty = String::new;
+        Values {
+            id: empty(),
+            text: empty(),
+            html: empty(),
+            url: empty(),
+            has_id: false,
+            has_text: false,
+            has_html: false,
+            has_url: false,
+            extras: LineExtras::new(options),
+        }
+    }
+
+    fn read(&mut self, line: &[u8], options: &ReadOptions) -> Result<(), Reason> {
         (self.has_id, self.has_text, self.has_html, self.has_url) = (false, false, false, false);
         let line = utf8(line)?;
         let mut json = serde_json::Deserializer::from_str(line);
-        let object = ObjectSeed { values: self, fields };
+        let (fields, extras) = (&options.fields, &options.extras);
+        self.extras.clear();
+        let object = ObjectSeed { values: self, fields, extras };
         object.deserialize(&mut json).and_then(|()| json.end()).map_err(|error| complaint(line, error))?;
         if !self.has_text && !self.has_html {
             let Fields { text, html, .. } = fields;
             return Err(Reason::MissingField(format!("neither {text:?} nor {html:?} is there")));
         }
+        self.take_own(options);
         Ok(())
+    }
+
+    /// Hands out as extras, too, what makes the document.
+    fn take_own(&mut self, options: &ReadOptions) {
+        if self.extras.values.is_empty() {
+            return;
+        }
+        let Fields { id, text, html, url } = &options.fields;
+        for (has, name, value) in [
+            (self.has_id, id, &self.id),
+            (self.has_text, text, &self.text),
+            (self.has_html, html, &self.html),
+            (self.has_url, url, &self.url),
+        ] {
+            if has {
+                self.extras.take_text(&options.extras, name, value);
+            }
+        }
     }
 
     /// Text goes before HTML when a line has both.
@@ -161,6 +203,7 @@ fn complaint(line: &str, error: serde_json::Error) -> Reason {
 struct ObjectSeed<'v> {
     values: &'v mut Values,
     fields: &'v Fields,
+    extras: &'v [String],
 }
 
 impl<'de> DeserializeSeed<'de> for ObjectSeed<'_> {
@@ -179,7 +222,7 @@ impl<'de> Visitor<'de> for ObjectSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let ObjectSeed { values, fields } = self;
+        let ObjectSeed { values, fields, extras } = self;
         while let Some(key) = map.next_key::<Key<'de>>()? {
             let key = &*key.0;
             let (slot, has) = if key == fields.text {
@@ -190,6 +233,9 @@ impl<'de> Visitor<'de> for ObjectSeed<'_> {
                 (&mut values.url, &mut values.has_url)
             } else if key == fields.html {
                 (&mut values.html, &mut values.has_html)
+            } else if LineExtras::want(extras, key) {
+                values.extras.take(extras, key, map.next_value::<&RawValue>()?.get());
+                continue;
             } else {
                 map.next_value::<IgnoredAny>()?;
                 continue;

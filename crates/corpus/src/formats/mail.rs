@@ -6,7 +6,7 @@
 
 use std::io;
 
-use lookalike_model::{Content, Document, Media, Reason};
+use lookalike_model::{Content, Document, Extras, Media, Reason};
 use memchr::memmem::Finder;
 
 use super::resync::{skip_blank, skip_until, strip_last_line_end};
@@ -147,6 +147,7 @@ impl Records for Mbox {
             content: Content::Encoded { bytes: message, charset: None },
             place,
             raw: Some(raw),
+            extras: Extras::default(),
         })))
     }
 }

@@ -7,7 +7,7 @@
 use std::fmt::Write;
 use std::io;
 
-use lookalike_model::{Content, Document, Media, Reason};
+use lookalike_model::{Content, Document, Extras, Media, Reason};
 use quick_xml::Reader as XmlReader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
@@ -329,6 +329,7 @@ impl Records for MediaWiki {
             content: Content::Unicode(&self.revision.text),
             place,
             raw: None,
+            extras: Extras::default(),
         })))
     }
 }

@@ -18,3 +18,6 @@ pub(crate) mod table;
 pub(crate) mod testing;
 pub(crate) mod trec;
 pub(crate) mod warc;
+
+pub(crate) use framing::push_text;
+pub(crate) use resync::BYTE_ORDER_MARK;

@@ -4,6 +4,8 @@
 //! string, view or dictionary, all of which are the same bytes on disk; and one text that is not UTF-8 costs
 //! its row, where Arrow would give up the whole batch.
 
+mod extras;
+
 use std::fs::File;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,14 +15,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use lookalike_model::{Content, Document, Media, Reason};
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::data_type::{
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type, Int96,
+    Int96Type,
+};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
+use self::extras::Leaf;
 use crate::reader::Records;
-use crate::record::Ledger;
+use crate::record::{ExtraValues, Ledger};
 use crate::{CorpusError, Fields, Item};
 
 /// About how much of a row group is decoded at once, by the sizes in its metadata.
@@ -42,6 +48,7 @@ pub(crate) struct ParquetShard {
     length: u64,
     /// Holds an id that is a number.
     number: String,
+    extras: ExtraValues,
 }
 
 impl ParquetShard {
@@ -52,6 +59,7 @@ impl ParquetShard {
             guarded(|| SerializedFileReader::new(file)).map_err(|error| unreadable(&ledger.shard, error))?;
         let leaves = Leaves::named(file.metadata().file_metadata().schema_descr(), &ledger)?;
         let number = String::new();
+        let extras = ExtraValues::new(&ledger.options);
         Ok(ParquetShard {
             file,
             ledger,
@@ -63,6 +71,7 @@ impl ParquetShard {
             lost: None,
             length,
             number,
+            extras,
         })
     }
 
@@ -151,6 +160,7 @@ impl Records for ParquetShard {
             Ok(cells) => cells,
             Err(reason) => return Ok(Some(self.ledger.reject(row, reason))),
         };
+        group.extras(&self.leaves, &mut self.extras);
         let place = self.ledger.place(row);
         let id = match cells.id {
             Some(Id::Text(text)) if !text.is_empty() => text,
@@ -162,7 +172,8 @@ impl Records for ParquetShard {
             _ => self.ledger.own_id(place),
         };
         let (media, content) = (cells.media, Content::Unicode(cells.text));
-        Ok(Some(Item::Document(Document { id, url: cells.url, media, content, place, raw: None })))
+        let extras = self.extras.view();
+        Ok(Some(Item::Document(Document { id, url: cells.url, media, content, place, raw: None, extras })))
     }
 }
 
@@ -172,6 +183,7 @@ struct Leaves {
     text: Option<usize>,
     html: Option<usize>,
     url: Option<usize>,
+    extras: Vec<Leaf>,
 }
 
 impl Leaves {
@@ -183,18 +195,29 @@ impl Leaves {
                 column.path().parts() == [name] && column.max_rep_level() == 0 && suits(column)
             })
         };
+        let found = || {
+            let names = schema.columns().iter().map(|column| format!("{:?}", column.path().string()));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let extra = |wanted: &String| {
+            Leaf::named(schema, wanted).ok_or_else(|| CorpusError::NoField {
+                name: ledger.shard.clone(),
+                wanted: wanted.clone(),
+                found: found(),
+            })
+        };
         let leaves = Leaves {
             id: place(id, |column| is_text(column) || is_whole_number(column)),
             text: place(text, is_text),
             html: place(html, is_text),
             url: place(url, is_text),
+            extras: ledger.options.extras.iter().map(extra).collect::<Result<_, _>>()?,
         };
         if leaves.text.is_none() && leaves.html.is_none() {
-            let names = schema.columns().iter().map(|column| format!("{:?}", column.path().string()));
             return Err(CorpusError::NoColumn {
                 name: ledger.shard.clone(),
                 wanted: format!("{text:?} or {html:?} that holds text"),
-                found: names.collect::<Vec<_>>().join(", "),
+                found: found(),
             });
         }
         Ok(leaves)
@@ -223,6 +246,7 @@ struct Group {
     text: Option<Column>,
     html: Option<Column>,
     url: Option<Column>,
+    extras: Vec<Column>,
 }
 
 /// The cells that make a document.
@@ -241,17 +265,19 @@ enum Id<'g> {
 impl Group {
     fn open(reader: &dyn RowGroupReader, leaves: &Leaves, first: u64) -> Result<Self, ParquetError> {
         let column = |leaf: Option<usize>| leaf.map(|leaf| Column::open(reader, leaf)).transpose();
-        let used = [leaves.id, leaves.text, leaves.html, leaves.url];
+        let extras = leaves.extras.iter().map(|leaf| leaf.number);
+        let used = [leaves.id, leaves.text, leaves.html, leaves.url].into_iter().flatten();
         Ok(Group {
             first,
             rows: rows_of(reader.metadata()),
             passed: 0,
-            batch: batch_rows(reader.metadata(), used.into_iter().flatten()),
+            batch: batch_rows(reader.metadata(), used.chain(extras.clone())),
             ready: 0,
             id: column(leaves.id)?,
             text: column(leaves.text)?,
             html: column(leaves.html)?,
             url: column(leaves.url)?,
+            extras: extras.map(|leaf| Column::open(reader, leaf)).collect::<Result<_, _>>()?,
         })
     }
 
@@ -275,7 +301,16 @@ impl Group {
     }
 
     fn columns(&mut self) -> impl Iterator<Item = &mut Column> {
-        [&mut self.id, &mut self.text, &mut self.html, &mut self.url].into_iter().flatten()
+        let own = [&mut self.id, &mut self.text, &mut self.html, &mut self.url];
+        own.into_iter().flatten().chain(&mut self.extras)
+    }
+
+    /// The further cells of the row that [`Group::step`] has moved to.
+    fn extras(&self, leaves: &Leaves, extras: &mut ExtraValues) {
+        extras.clear();
+        for (index, (leaf, column)) in leaves.extras.iter().zip(&self.extras).enumerate() {
+            extras.set(index, |text| leaf.push(column, text));
+        }
     }
 
     /// Decodes the next batch of every column.
@@ -362,6 +397,10 @@ enum Values {
     Bytes(ColumnReaderImpl<ByteArrayType>, Vec<ByteArray>),
     Int32(ColumnReaderImpl<Int32Type>, Vec<i32>, bool),
     Int64(ColumnReaderImpl<Int64Type>, Vec<i64>, bool),
+    Int96(ColumnReaderImpl<Int96Type>, Vec<Int96>),
+    Bool(ColumnReaderImpl<BoolType>, Vec<bool>),
+    Float(ColumnReaderImpl<FloatType>, Vec<f32>),
+    Double(ColumnReaderImpl<DoubleType>, Vec<f64>),
 }
 
 impl Column {
@@ -372,10 +411,12 @@ impl Column {
             ColumnReader::ByteArrayColumnReader(reader) => Values::Bytes(reader, Vec::new()),
             ColumnReader::Int32ColumnReader(reader) => Values::Int32(reader, Vec::new(), unsigned),
             ColumnReader::Int64ColumnReader(reader) => Values::Int64(reader, Vec::new(), unsigned),
-            _ => {
-                return Err(ParquetError::General(
-                    "the column holds neither text nor whole numbers".to_owned(),
-                ));
+            ColumnReader::Int96ColumnReader(reader) => Values::Int96(reader, Vec::new()),
+            ColumnReader::BoolColumnReader(reader) => Values::Bool(reader, Vec::new()),
+            ColumnReader::FloatColumnReader(reader) => Values::Float(reader, Vec::new()),
+            ColumnReader::DoubleColumnReader(reader) => Values::Double(reader, Vec::new()),
+            ColumnReader::FixedLenByteArrayColumnReader(_) => {
+                return Err(ParquetError::General("the column holds neither text nor numbers".to_owned()));
             }
         };
         let present = metadata.column_descr().max_def_level();
@@ -390,6 +431,10 @@ impl Column {
             Values::Bytes(reader, values) => fill(reader, values, levels, rows)?,
             Values::Int32(reader, values, _) => fill(reader, values, levels, rows)?,
             Values::Int64(reader, values, _) => fill(reader, values, levels, rows)?,
+            Values::Int96(reader, values) => fill(reader, values, levels, rows)?,
+            Values::Bool(reader, values) => fill(reader, values, levels, rows)?,
+            Values::Float(reader, values) => fill(reader, values, levels, rows)?,
+            Values::Double(reader, values) => fill(reader, values, levels, rows)?,
         };
         Ok(read)
     }
@@ -413,13 +458,13 @@ impl Column {
     fn number(&self) -> Option<i128> {
         let at = self.current?;
         match &self.values {
-            Values::Bytes(..) => None,
             Values::Int32(_, values, unsigned) => {
                 values.get(at).map(|&n| if *unsigned { i128::from(n.cast_unsigned()) } else { i128::from(n) })
             }
             Values::Int64(_, values, unsigned) => {
                 values.get(at).map(|&n| if *unsigned { i128::from(n.cast_unsigned()) } else { i128::from(n) })
             }
+            _ => None,
         }
     }
 }
@@ -555,6 +600,44 @@ mod tests {
 
     fn shard(bytes: &[u8]) -> ParquetShard {
         open_with(bytes, ReadOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn further_columns_come_with_every_row() {
+        use arrow_array::{BooleanArray, Date32Array, Float64Array, StructArray, TimestampMillisecondArray};
+        let dump: ArrayRef = Arc::new(StringArray::from(vec![Some("x"), None]));
+        let nested = StructArray::from(RecordBatch::try_from_iter([("dump", dump)]).unwrap());
+        let file = file_of(
+            vec![
+                ("text", strings(&["a", "b"])),
+                ("n", Arc::new(Int64Array::from(vec![Some(-7), None]))),
+                ("f", Arc::new(Float64Array::from(vec![1.0, 0.25]))),
+                ("b", Arc::new(BooleanArray::from(vec![true, false]))),
+                ("d", Arc::new(Date32Array::from(vec![20_484, 0]))),
+                ("t", Arc::new(TimestampMillisecondArray::from(vec![0, 1]).with_timezone("UTC"))),
+                ("m", Arc::new(nested)),
+            ],
+            1,
+        );
+        let names = ["text", "n", "f", "b", "d", "t", "m.dump"];
+        let asked = |names: &[&str]| ReadOptions {
+            extras: names.iter().map(|name| (*name).to_owned()).collect(),
+            ..ReadOptions::default()
+        };
+        let mut shard = open_with(&file, asked(&names)).unwrap();
+        let mut rows = Vec::new();
+        while let Some(Item::Document(document)) = shard.next().unwrap() {
+            let value = |index| document.extras.get(index).unwrap_or("none").to_owned();
+            rows.push((0..names.len()).map(value).collect::<Vec<_>>().join(" "));
+        }
+        assert_eq!(rows[0], "a -7 1.0 true 2026-01-31 1970-01-01T00:00:00.000Z x");
+        assert_eq!(rows[1..], ["b none 0.25 false 1970-01-01 1970-01-01T00:00:00.001Z none"]);
+        let error = open_with(&file, asked(&["m"])).err().unwrap().to_string();
+        assert!(
+            error.starts_with("shard has no column \"m\" with one plain value per row; its columns are"),
+            "{error}"
+        );
+        assert!(error.contains("\"m.dump\""), "{error}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Plain files, pages and single messages: the whole shard is one document, named by its path.
 
-use lookalike_model::{Content, Document, Media, Reason};
+use lookalike_model::{Content, Document, Extras, Media, Reason};
 
 use crate::input::Stream;
 use crate::reader::Records;
@@ -41,6 +41,7 @@ impl Records for Plain {
             content: Content::Encoded { bytes, charset: None },
             place,
             raw: None,
+            extras: Extras::default(),
         })))
     }
 }

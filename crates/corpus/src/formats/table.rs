@@ -13,7 +13,7 @@ use memchr::memmem::Finder;
 use super::resync::{BYTE_ORDER_MARK, skip_until};
 use crate::input::Stream;
 use crate::reader::Records;
-use crate::record::Ledger;
+use crate::record::{ExtraValues, Ledger};
 use crate::{CorpusError, Fields, Item};
 
 /// How often bytes that a broken row has swallowed are read again as rows of their own, before they are passed
@@ -26,6 +26,8 @@ pub(crate) struct Table {
     line_end: Finder<'static>,
     row: Row,
     columns: Columns,
+    extras: ExtraValues,
+    /// The header line as it stood, with a byte order mark before it.
     header: Vec<u8>,
     /// Rows mean nothing without the names of their columns: there will be none, only one complaint.
     headless: bool,
@@ -40,9 +42,11 @@ pub(crate) struct Table {
 impl Table {
     /// Reads the header line; fails when it names neither a text nor an HTML column.
     pub(crate) fn new(stream: Stream, ledger: Ledger, delimiter: u8) -> Result<Self, CorpusError> {
+        let extras = ExtraValues::new(&ledger.options);
         let mut table = Table {
             stream,
             ledger,
+            extras,
             line_end: Finder::new("\n"),
             row: Row::new(delimiter),
             columns: Columns::default(),
@@ -59,6 +63,7 @@ impl Table {
             table.columns = Columns::named(&table.row, &table.ledger)?;
         } else {
             table.headless = true;
+            table.header.clear();
             table.complaint = frame.complaint(table.ledger.limit());
         }
         Ok(table)
@@ -67,6 +72,7 @@ impl Table {
     fn frame_header(&mut self) -> io::Result<Frame> {
         if self.stream.ensure(BYTE_ORDER_MARK.len())? && self.stream.window().starts_with(BYTE_ORDER_MARK) {
             self.stream.advance(BYTE_ORDER_MARK.len());
+            self.header.extend_from_slice(BYTE_ORDER_MARK);
         }
         self.frame()
     }
@@ -186,7 +192,8 @@ enum Step {
 }
 
 impl Records for Table {
-    /// The header line as it stands in the shard, with its line end; empty when the shard has none.
+    /// The header line as it stands in the shard, with its line end and a byte order mark, where there is one, before
+    /// it; empty when the shard has none.
     fn preamble(&self) -> &[u8] {
         &self.header
     }
@@ -206,6 +213,7 @@ impl Records for Table {
             Ok(cells) => cells,
             Err(reason) => return Ok(Some(self.ledger.reject(position, reason))),
         };
+        self.row.extras(&self.columns, &mut self.extras);
         let place = self.ledger.place(position);
         Ok(Some(Item::Document(Document {
             id: id.unwrap_or_else(|| self.ledger.own_id(place)),
@@ -214,6 +222,7 @@ impl Records for Table {
             content: Content::Unicode(text),
             place,
             raw: Some(&self.stream.window()[..self.used]),
+            extras: self.extras.view(),
         })))
     }
 }
@@ -321,6 +330,14 @@ impl Row {
         };
         Ok(Cells { id: filled(columns.id)?, url: filled(columns.url)?, media, text })
     }
+
+    /// The further cells that are asked for; an empty one is none.
+    fn extras(&self, columns: &Columns, extras: &mut ExtraValues) {
+        extras.clear();
+        for (index, &column) in columns.extras.iter().enumerate() {
+            extras.set_bytes(index, Some(self.cell(column)).filter(|cell| !cell.is_empty()));
+        }
+    }
 }
 
 /// The cells that make a document; an empty name or address is none.
@@ -340,6 +357,7 @@ struct Columns {
     text: Option<usize>,
     html: Option<usize>,
     url: Option<usize>,
+    extras: Vec<usize>,
 }
 
 impl Columns {
@@ -350,24 +368,25 @@ impl Columns {
             .map(|column| String::from_utf8_lossy(header.cell(column)).trim().to_owned())
             .collect();
         let place = |wanted: &str| names.iter().position(|name| name == wanted);
+        let found = || names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+        let name = || ledger.shard.clone();
         let Fields { id, text, html, url } = &ledger.options.fields;
-        let columns = Columns {
+        if place(text).or(place(html)).is_none() {
+            let wanted = format!("{text:?} or {html:?}");
+            return Err(CorpusError::NoColumn { name: name(), wanted, found: found() });
+        }
+        let no_field =
+            |wanted: &str| CorpusError::NoField { name: name(), wanted: wanted.to_owned(), found: found() };
+        let extra = |wanted: &String| place(wanted).ok_or_else(|| no_field(wanted));
+        Ok(Columns {
             count: header.count,
             id: place(id),
             text: place(text),
             html: place(html),
             url: place(url),
+            extras: ledger.options.extras.iter().map(extra).collect::<Result<_, _>>()?,
             names,
-        };
-        if columns.text.is_none() && columns.html.is_none() {
-            let found = columns.names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-            return Err(CorpusError::NoColumn {
-                name: ledger.shard.clone(),
-                wanted: format!("{text:?} or {html:?}"),
-                found,
-            });
-        }
-        Ok(columns)
+        })
     }
 }
 
@@ -395,6 +414,30 @@ mod tests {
 
     fn tsv(bytes: impl Into<Vec<u8>>) -> Table {
         Table::new(stream(bytes), ledger(ReadOptions::default()), b'\t').unwrap()
+    }
+
+    #[test]
+    fn further_columns_come_with_every_row() {
+        let asked = |names: &[&str]| ReadOptions {
+            extras: names.iter().map(|name| (*name).to_owned()).collect(),
+            ..ReadOptions::default()
+        };
+        let mut table = csv_by(ROWS, usize::MAX, asked(&["title", "url", "id"]));
+        let mut all = Vec::new();
+        while let Some(Item::Document(document)) = table.next().unwrap() {
+            all.push([0, 1, 2].map(|index| document.extras.get(index).map(str::to_owned)));
+        }
+        let some = |value: &str| Some(value.to_owned());
+        assert_eq!(all[0], [some("x"), some("http://a/"), some("1")]);
+        assert_eq!(all[1..], [[some("y, z"), None, some("2")], [None, None, None]]);
+        let Err(error) = Table::new(stream(ROWS), ledger(asked(&["none"])), b',') else {
+            panic!("there is no such column")
+        };
+        assert_eq!(
+            error.to_string(),
+            "shard has no column \"none\" with one plain value per row; its columns are \"id\", \"title\", \
+             \"text\", \"url\"; ask for one of these, or leave the file out"
+        );
     }
 
     #[test]
@@ -428,9 +471,9 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_is_not_part_of_a_name() {
+    fn a_byte_order_mark_is_not_part_of_a_name_but_stands_before_copied_rows() {
         let table = csv(format!("\u{feff}{ROWS}"));
-        assert_eq!(table.preamble(), b"id,title,text,url\r\n");
+        assert_eq!(table.preamble(), "\u{feff}id,title,text,url\r\n".as_bytes());
         assert_eq!(table.columns.id, Some(0));
     }
 

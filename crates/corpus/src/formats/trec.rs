@@ -17,7 +17,7 @@
 
 use std::io;
 
-use lookalike_model::{Content, Document, Media, Reason};
+use lookalike_model::{Content, Document, Extras, Media, Reason};
 use memchr::memmem::{Finder, find_iter};
 
 use super::resync::{skip_blank, skip_until, strip_first_line_end, strip_last_line_end};
@@ -225,6 +225,7 @@ impl Records for Trec {
             content: Content::Encoded { bytes: parts.content, charset: charset(head) },
             place,
             raw: Some(raw),
+            extras: Extras::default(),
         })))
     }
 }

@@ -14,7 +14,7 @@ use super::framing::{Frame, Framer, Landmark, push_text};
 use super::http::{self, Blocks, Payload};
 use crate::input::{Found, Stream};
 use crate::reader::Records;
-use crate::record::Ledger;
+use crate::record::{ExtraValues, Ledger};
 use crate::{CorpusError, Item};
 
 pub(crate) struct Warc {
@@ -24,10 +24,12 @@ pub(crate) struct Warc {
     blocks: Blocks,
     id: String,
     url: String,
+    extras: ExtraValues,
 }
 
 impl Warc {
     pub(crate) fn new(stream: Stream, ledger: Ledger) -> Self {
+        let extras = ExtraValues::new(&ledger.options);
         Warc {
             framer: Framer::new(stream, Version { needle: Finder::new(b"WARC/") }),
             ledger,
@@ -35,6 +37,7 @@ impl Warc {
             blocks: Blocks::default(),
             id: String::new(),
             url: String::new(),
+            extras,
         }
     }
 
@@ -93,6 +96,7 @@ impl Records for Warc {
         let position = self.framer.stream.offset();
         let window = self.framer.stream.window();
         let raw = Some(self.framer.raw());
+        let head = &window[..block.start];
         let payload = self.header.payload(window, &window[block], &mut self.blocks, self.ledger.limit());
         let (media, bytes, charset) = match payload {
             Payload::Document { media, bytes, charset } => (media, bytes, charset),
@@ -102,6 +106,11 @@ impl Records for Warc {
         let place = self.ledger.place(position);
         let named = self.header.id(window).map(|id| unfold(id, &mut self.id)).is_some();
         let addressed = self.header.url(window).map(|url| unfold(url, &mut self.url)).is_some();
+        self.extras.clear();
+        for (index, name) in self.ledger.options.extras.iter().enumerate() {
+            let value = header_value(head, name);
+            self.extras.set(index, |text| value.map(|value| push_unfolded(value, text)).is_some());
+        }
         Ok(Some(Item::Document(Document {
             id: if named { &self.id } else { self.ledger.own_id(place) },
             url: addressed.then_some(self.url.as_str()),
@@ -109,6 +118,7 @@ impl Records for Warc {
             content: Content::Encoded { bytes, charset },
             place,
             raw,
+            extras: self.extras.view(),
         })))
     }
 }
@@ -367,6 +377,31 @@ enum Taken {
     Other,
 }
 
+/// The value of the first field of `head` that bears this name, with the folded lines behind it, unless it is empty.
+fn header_value<'h>(head: &'h [u8], name: &str) -> Option<&'h [u8]> {
+    let mut begin = None;
+    let mut end = 0;
+    let mut at = 0;
+    for line in head.split_inclusive(|&byte| byte == b'\n') {
+        let folded = matches!(line.first(), Some(b' ' | b'\t'));
+        if begin.is_some() && !folded {
+            break;
+        }
+        if begin.is_none() && !folded && field_name(line).eq_ignore_ascii_case(name.as_bytes()) {
+            begin = memchr::memchr(b':', line).map(|colon| at + colon + 1);
+        }
+        at += line.len();
+        end = at;
+    }
+    let value = head[begin?..end].trim_ascii();
+    (!value.is_empty()).then_some(value)
+}
+
+/// The name that a header line begins with; none for a line without one.
+pub(crate) fn field_name(line: &[u8]) -> &[u8] {
+    memchr::memchr(b':', line).map_or(&[], |colon| line[..colon].trim_ascii())
+}
+
 fn without_brackets(value: &[u8]) -> &[u8] {
     value.strip_prefix(b"<").and_then(|value| value.strip_suffix(b">")).unwrap_or(value)
 }
@@ -374,6 +409,10 @@ fn without_brackets(value: &[u8]) -> &[u8] {
 /// Puts a value into `out`: folded lines joined by a space, and bytes that are no UTF-8 replaced.
 fn unfold(value: &[u8], out: &mut String) {
     out.clear();
+    push_unfolded(value, out);
+}
+
+fn push_unfolded(value: &[u8], out: &mut String) {
     for (index, line) in value.split(|&byte| byte == b'\n').enumerate() {
         if index > 0 {
             out.push(' ');

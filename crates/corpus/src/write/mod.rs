@@ -22,6 +22,8 @@
 //!
 //! - [`jsonl`]: one JSON object per line
 //! - [`parquet`]: columns of documents, and copies of Parquet files with fewer rows
+//! - [`rows`]: tables of results, as JSON lines or Parquet
+//! - [`shard`]: shards with fewer records, and notes inside those that are kept
 //! - [`warc`]: records with headers, as crawlers write them
 //! - [`sink`]: compression on the way into a file
 //! - [`pending`]: the temporary file until it is whole
@@ -30,6 +32,8 @@ pub mod jsonl;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod pending;
+pub mod rows;
+pub mod shard;
 pub mod sink;
 pub mod warc;
 
@@ -39,6 +43,8 @@ pub use jsonl::JsonlWriter;
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetWriter;
 pub use pending::{Temporary, abandon};
+pub use rows::{RowFormat, RowWriter};
+pub use shard::{Copied, Decide, Fate, Note, copy_shard};
 pub use sink::Sink;
 pub use warc::WarcWriter;
 

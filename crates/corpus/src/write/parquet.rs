@@ -2,21 +2,24 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::{Type, TypePtr};
 
 use super::pending::Pending;
+use super::shard::{CLUSTER, COPIES, Note, Verdict};
 use crate::CorpusError;
 use crate::formats::parquet::{batch_rows, guarded, open_column, rows_of, unreadable};
 
@@ -28,6 +31,9 @@ const MOST_ROWS: u64 = 1 << 31;
 
 /// Pages are closed after at most so many rows beyond their size limit; texts can be long.
 const ROWS_PER_CHECK: usize = 16;
+
+/// Under this name some writers put the schema once more, as Arrow has it.
+const ARROW_SCHEMA: &str = "ARROW:schema";
 
 const SCHEMA: &str = "message documents {
     REQUIRED BYTE_ARRAY id (STRING);
@@ -99,7 +105,7 @@ impl ParquetWriter {
 }
 
 /// What all our files have in common, above all that they name no moment and no machine.
-fn properties() -> WriterPropertiesBuilder {
+pub(super) fn properties() -> WriterPropertiesBuilder {
     WriterProperties::builder()
         .set_created_by(concat!("lookalike version ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_write_batch_size(ROWS_PER_CHECK)
@@ -155,18 +161,18 @@ fn write_column(
 
 /// Texts one behind the other.
 #[derive(Default)]
-struct Texts {
+pub(super) struct Texts {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl Texts {
-    fn push(&mut self, text: &str) {
+    pub(super) fn push(&mut self, text: &str) {
         self.bytes.extend_from_slice(text.as_bytes());
         self.ends.push(self.bytes.len());
     }
 
-    fn into_values(self) -> Vec<ByteArray> {
+    pub(super) fn into_values(self) -> Vec<ByteArray> {
         let all = ByteArray::from(self.bytes);
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
         begins.zip(&self.ends).map(|(begin, end)| all.slice(begin, end - begin)).collect()
@@ -187,48 +193,118 @@ pub fn filter_rows(
     mut keep: impl FnMut(u64) -> bool,
 ) -> Result<(), CorpusError> {
     let name = source.display().to_string();
-    let file = File::open(source).map_err(CorpusError::reading(&name))?;
-    let reader = guarded(|| SerializedFileReader::new(file)).map_err(|error| unreadable(&name, error))?;
-    let (copy, pending) = Pending::begin(target)?;
-    let schema = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
-    let properties = Arc::new(properties_of(reader.metadata()));
-    let writer = SerializedFileWriter::new(copy, schema, properties);
-    let mut writer = writer.map_err(|error| failure(&pending, error))?;
-    let mut first_row = 0;
-    for index in 0..reader.num_row_groups() {
-        let copied = copy_kept(&reader, index, first_row, &mut keep, &mut writer);
-        copied.map_err(|error| {
-            let complaint = format!("row group {index} cannot be copied to {} ({error})", target.display());
-            CorpusError::Read { name: name.clone(), source: io::Error::other(complaint) }
-        })?;
-        first_row += rows_of(reader.metadata().row_group(index));
+    let mut decide = |row| Ok(if keep(row) { Verdict::Keep } else { Verdict::Drop });
+    match (RowCopy { source, name: &name, annotated: false }).run(target, &mut decide) {
+        Err(Halt::Failed(error)) => Err(error),
+        Ok(()) | Err(Halt::Stopped) => Ok(()),
     }
-    writer.into_inner().map(drop).map_err(|error| failure(&pending, error))?;
-    pending.finish()
 }
 
-/// Copies the kept rows of one row group, if there are any.
-fn copy_kept(
-    source: &SerializedFileReader<File>,
-    index: usize,
-    first_row: u64,
-    keep: impl FnMut(u64) -> bool,
-    target: &mut SerializedFileWriter<File>,
-) -> Result<(), ParquetError> {
-    let rows = rows_of(source.metadata().row_group(index));
-    if rows > MOST_ROWS {
-        return Err(ParquetError::General(format!("it claims to hold {rows} rows")));
+/// Why a copy ends early.
+pub(super) enum Halt {
+    /// It was asked to.
+    Stopped,
+    Failed(CorpusError),
+}
+
+/// A file to be copied with fewer rows.
+pub(super) struct RowCopy<'c> {
+    pub(super) source: &'c Path,
+    /// What to call it.
+    pub(super) name: &'c str,
+    /// Kept rows get two more columns.
+    pub(super) annotated: bool,
+}
+
+impl RowCopy<'_> {
+    /// Asks `decide` once for each row, in order, and writes the copy.
+    pub(super) fn run(
+        &self,
+        target: &Path,
+        decide: &mut dyn FnMut(u64) -> Result<Verdict, Halt>,
+    ) -> Result<(), Halt> {
+        let unread = |error| Halt::Failed(unreadable(self.name, error));
+        let file = File::open(self.source).map_err(CorpusError::reading(self.name)).map_err(Halt::Failed)?;
+        let reader = guarded(|| SerializedFileReader::new(file)).map_err(unread)?;
+        let (copy, pending) = Pending::begin(target).map_err(Halt::Failed)?;
+        let unwritten = |error| Halt::Failed(failure(&pending, error));
+        let schema = self.schema(reader.metadata())?;
+        let properties = Arc::new(properties_of(reader.metadata(), self.annotated));
+        let mut writer = SerializedFileWriter::new(copy, schema, properties).map_err(unwritten)?;
+        let mut first_row = 0;
+        for index in 0..reader.num_row_groups() {
+            let uncopied = |error: ParquetError| {
+                let complaint =
+                    format!("row group {index} cannot be copied to {} ({error})", target.display());
+                Halt::Failed(CorpusError::reading(self.name)(io::Error::other(complaint)))
+            };
+            let rows = rows_of(reader.metadata().row_group(index));
+            if rows > MOST_ROWS {
+                return Err(uncopied(ParquetError::General(format!("it claims to hold {rows} rows"))));
+            }
+            let kept = Kept::decided(first_row..first_row + rows, decide)?;
+            first_row += rows;
+            if kept.rows.contains(&true) {
+                guarded(|| copy_group(&*reader.get_row_group(index)?, &mut writer, &kept))
+                    .map_err(uncopied)?;
+            }
+        }
+        writer.into_inner().map(drop).map_err(unwritten)?;
+        pending.finish().map_err(Halt::Failed)
     }
-    let kept: Vec<bool> = (first_row..first_row + rows).map(keep).collect();
-    if !kept.contains(&true) {
-        return Ok(());
+
+    /// The columns of the copy.
+    fn schema(&self, source: &ParquetMetaData) -> Result<TypePtr, Halt> {
+        let schema = source.file_metadata().schema_descr().root_schema_ptr();
+        if !self.annotated {
+            return Ok(schema);
+        }
+        let there = |name: &&str| schema.get_fields().iter().any(|field| field.name() == *name);
+        if let Some(field) = [CLUSTER, COPIES].into_iter().find(there) {
+            return Err(Halt::Failed(CorpusError::Annotated { name: self.name.to_owned(), field }));
+        }
+        let number = |name| {
+            let column = Type::primitive_type_builder(name, PhysicalType::INT64);
+            let column = column.with_repetition(Repetition::OPTIONAL);
+            column.with_logical_type(Some(LogicalType::integer(64, false))).build().map(Arc::new)
+        };
+        let fields = schema.get_fields().iter().cloned().map(Ok).chain([number(CLUSTER), number(COPIES)]);
+        let fields = fields.collect::<Result<Vec<_>, ParquetError>>();
+        let schema =
+            fields.and_then(|fields| Type::group_type_builder(schema.name()).with_fields(fields).build());
+        schema.map(Arc::new).map_err(|error| Halt::Failed(unreadable(self.name, error)))
     }
-    guarded(|| copy_group(&*source.get_row_group(index)?, target, &kept))
+}
+
+/// What is kept of a row group.
+struct Kept {
+    /// For each row, whether it is kept.
+    rows: Vec<bool>,
+    /// The notes of the kept rows, if they get any.
+    notes: Vec<Note>,
+}
+
+impl Kept {
+    fn decided(rows: Range<u64>, decide: &mut dyn FnMut(u64) -> Result<Verdict, Halt>) -> Result<Self, Halt> {
+        let mut kept = Kept { rows: Vec::new(), notes: Vec::new() };
+        for row in rows {
+            let verdict = decide(row)?;
+            kept.rows.push(verdict != Verdict::Drop);
+            if let Verdict::Annotate(note) = verdict {
+                kept.notes.push(note);
+            }
+        }
+        Ok(kept)
+    }
 }
 
 /// Writes as the source was written, as far as its first row group tells.
-fn properties_of(source: &ParquetMetaData) -> WriterProperties {
-    let metadata = source.file_metadata().key_value_metadata().cloned();
+fn properties_of(source: &ParquetMetaData, annotated: bool) -> WriterProperties {
+    let mut metadata = source.file_metadata().key_value_metadata().cloned();
+    if annotated && let Some(metadata) = &mut metadata {
+        // It would say that there are two columns fewer, and readers that believe it fail.
+        metadata.retain(|entry| entry.key != ARROW_SCHEMA);
+    }
     let mut properties = properties().set_key_value_metadata(metadata);
     for column in source.row_groups().first().into_iter().flat_map(|group| group.columns()) {
         let path = column.column_path();
@@ -245,14 +321,14 @@ fn properties_of(source: &ParquetMetaData) -> WriterProperties {
 fn copy_group(
     source: &dyn RowGroupReader,
     target: &mut SerializedFileWriter<File>,
-    kept: &[bool],
+    kept: &Kept,
 ) -> Result<(), ParquetError> {
     let mut group = target.next_row_group()?;
     for leaf in 0..source.num_columns() {
         let Some(mut column) = group.next_column()? else { break };
         let descriptor = source.metadata().column(leaf).column_descr();
         let selection = Selection {
-            kept,
+            kept: &kept.rows,
             batch: batch_rows(source.metadata(), std::iter::once(leaf)),
             present: descriptor.max_def_level(),
             nested: descriptor.max_rep_level() > 0,
@@ -260,7 +336,20 @@ fn copy_group(
         selection.copy_column(open_column(source, leaf)?, column.untyped())?;
         column.close()?;
     }
+    write_notes(&mut group, &kept.notes)?;
     group.close().map(drop)
+}
+
+/// Writes the last two columns, if the copy has them.
+fn write_notes(group: &mut SerializedRowGroupWriter<'_, File>, notes: &[Note]) -> Result<(), ParquetError> {
+    let present = vec![1; notes.len()];
+    for number in [|note: &Note| note.cluster, |note: &Note| note.copies] {
+        let Some(mut column) = group.next_column()? else { break };
+        let numbers: Vec<i64> = notes.iter().map(|note| number(note).cast_signed()).collect();
+        column.typed::<Int64Type>().write_batch(&numbers, Some(&present), None)?;
+        column.close()?;
+    }
+    Ok(())
 }
 
 /// Which rows of a column are copied.
@@ -383,7 +472,7 @@ fn move_to_front<V>(values: &mut [V], from: usize, to: usize) {
 }
 
 /// What is told when the file cannot be written: the system's own complaint where that is the cause.
-fn failure(pending: &Pending, error: ParquetError) -> CorpusError {
+pub(super) fn failure(pending: &Pending, error: ParquetError) -> CorpusError {
     let error = match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {
             Ok(cause) => *cause,

@@ -3,7 +3,7 @@
 //! Every extractor writes into an [`Extracted`], whose memory is used again for the next document.
 //!
 //! ```
-//! use lookalike_model::{Content, Document, Media, Place};
+//! use lookalike_model::{Content, Document, Extras, Media, Place};
 //! use lookalike_text::extract::{ContentMode, Extractor};
 //!
 //! let mut extractor = Extractor::default();
@@ -14,6 +14,7 @@
 //!     content: Content::Encoded { bytes: b"<p>na\xEFve", charset: Some("latin1") },
 //!     place: Place::default(),
 //!     raw: None,
+//!     extras: Extras::default(),
 //! };
 //! assert_eq!(extractor.extract(&page, ContentMode::Page).text, "naïve");
 //! ```
@@ -165,12 +166,13 @@ mod real_tests;
 
 #[cfg(test)]
 mod tests {
-    use lookalike_model::{Place, Span};
+    use lookalike_model::{Extras, Place, Span};
 
     use super::*;
 
     fn document<'a>(media: Media, content: Content<'a>) -> Document<'a> {
-        Document { id: "", url: None, media, content, place: Place::default(), raw: None }
+        let (place, extras) = (Place::default(), Extras::default());
+        Document { id: "", url: None, media, content, place, raw: None, extras }
     }
 
     #[test]

@@ -723,3 +723,21 @@ proptest! {
         prop_assert_eq!(ours, second_opinion(&file));
     }
 }
+
+#[test]
+fn fields_of_the_header_can_be_asked_for_by_any_spelling_of_their_name() {
+    let file = b"WARC/1.0\r\nWARC-Type: conversion\r\nwarc-date: 2026-01-31T00:00:00Z\r\nX-Long:  one\r\n\t two\r\nX-Empty:\r\n\
+        Content-Length: 4\r\n\r\ntext\r\n\r\nWARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 12\r\n\r\nX-Long: text\r\n\r\n";
+    let names = ["WARC-Date", "x-long", "X-Empty", "Content-Length", ""];
+    let (stream, mut ledger) = Setting::default().open(file);
+    let extras = names.iter().map(|name| (*name).to_owned()).collect();
+    ledger.options = std::sync::Arc::new(crate::ReadOptions { extras, ..Default::default() });
+    let mut reader = Warc::new(stream, ledger);
+    let mut all = Vec::new();
+    while let Some(Item::Document(document)) = reader.next().unwrap() {
+        all.push([0, 1, 2, 3, 4].map(|index| document.extras.get(index).map(str::to_owned)));
+    }
+    let some = |value: &str| Some(value.to_owned());
+    assert_eq!(all[0], [some("2026-01-31T00:00:00Z"), some("one two"), None, some("4"), None]);
+    assert_eq!(all[1..], [[None, None, None, some("12"), None]]);
+}

@@ -1,0 +1,327 @@
+//! Rows as Parquet.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::EnabledStatistics;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+
+use super::{Cell, Column, Kind};
+use crate::CorpusError;
+use crate::write::parquet::{Texts, failure, properties};
+use crate::write::pending::Pending;
+
+/// A row group is written when its rows take so much memory.
+const GROUP_BYTES: usize = 8 << 20;
+
+/// What a text costs beside its bytes while it is on its way: where it ends, and a handle for the encoder.
+const TEXT_BYTES: usize = 48;
+
+/// Under this name the recipe stands in the metadata.
+const RECIPE: &str = "lookalike.recipe";
+
+/// A table on its way into a file.
+pub(super) struct Columns {
+    pending: Pending,
+    writer: SerializedFileWriter<File>,
+    columns: Vec<Values>,
+    /// Memory that the rows not yet written take, about.
+    bytes: usize,
+}
+
+impl Columns {
+    pub(super) fn create(target: &Path, columns: &[Column], recipe: &str) -> Result<Self, CorpusError> {
+        let (file, pending) = Pending::begin(target)?;
+        let failed = |error| failure(&pending, error);
+        let schema = parse_message_type(&schema(columns)).map_err(failed)?;
+        let properties = properties()
+            .set_write_batch_size(1024)
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_dictionary_enabled(false)
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_key_value_metadata(Some(vec![KeyValue::new(RECIPE.to_owned(), recipe.to_owned())]))
+            .build();
+        let writer =
+            SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties)).map_err(failed)?;
+        let columns = columns.iter().map(|column| Values::of(column.kind)).collect();
+        Ok(Columns { pending, writer, columns, bytes: 0 })
+    }
+
+    /// Adds a row whose cells fit.
+    pub(super) fn push(&mut self, row: &[Cell<'_>]) -> Result<(), CorpusError> {
+        for (column, cell) in self.columns.iter_mut().zip(row) {
+            self.bytes += column.push(cell.rounded());
+        }
+        if self.bytes < GROUP_BYTES { Ok(()) } else { self.write_group() }
+    }
+
+    pub(super) fn finish(mut self) -> Result<(), CorpusError> {
+        self.write_group()?;
+        self.writer.into_inner().map(drop).map_err(|error| failure(&self.pending, error))?;
+        self.pending.finish()
+    }
+
+    fn write_group(&mut self) -> Result<(), CorpusError> {
+        if std::mem::take(&mut self.bytes) == 0 {
+            return Ok(());
+        }
+        let written = write_group(&mut self.writer, &mut self.columns);
+        written.map_err(|error| failure(&self.pending, error))
+    }
+}
+
+fn write_group(writer: &mut SerializedFileWriter<File>, columns: &mut [Values]) -> Result<(), ParquetError> {
+    let mut group = writer.next_row_group()?;
+    for column in columns {
+        column.write(&mut group)?;
+    }
+    group.close().map(drop)
+}
+
+fn schema(columns: &[Column]) -> String {
+    let field = |column: &Column| {
+        let name = column.name;
+        let list = |element: &str| {
+            format!("REQUIRED GROUP {name} (LIST) {{ REPEATED GROUP list {{ REQUIRED {element}; }} }}")
+        };
+        match column.kind {
+            Kind::U64 => format!("REQUIRED INT64 {name} (INTEGER(64,false));"),
+            Kind::OptionalF64 => format!("OPTIONAL DOUBLE {name};"),
+            Kind::Text => format!("REQUIRED BYTE_ARRAY {name} (STRING);"),
+            Kind::OptionalText => format!("OPTIONAL BYTE_ARRAY {name} (STRING);"),
+            Kind::ListOfText => list("BYTE_ARRAY element (STRING)"),
+            Kind::ListOfU64 => list("INT64 element (INTEGER(64,false))"),
+            Kind::Bool => format!("REQUIRED BOOLEAN {name};"),
+        }
+    };
+    format!("message rows {{ {} }}", columns.iter().map(field).collect::<Vec<_>>().join(" "))
+}
+
+/// The values of one column that are not yet written.
+struct Values {
+    values: Stored,
+    levels: Levels,
+}
+
+enum Stored {
+    Numbers(Vec<i64>),
+    Floats(Vec<f64>),
+    Texts(Texts),
+    Truths(Vec<bool>),
+}
+
+/// For each place where a value may be, whether it is there, and whether it goes on with the row before.
+#[derive(Default)]
+struct Levels {
+    definitions: Vec<i16>,
+    repetitions: Vec<i16>,
+    optional: bool,
+    nested: bool,
+}
+
+impl Levels {
+    /// Notes a row with `count` values; how much memory that takes.
+    fn push(&mut self, count: usize) -> usize {
+        if !self.optional {
+            return 0;
+        }
+        let places = count.max(1);
+        self.definitions.extend((0..places).map(|_| i16::from(count > 0)));
+        if self.nested {
+            self.repetitions.extend((0..places).map(|place| i16::from(place > 0)));
+        }
+        places * 2 * size_of::<i16>()
+    }
+}
+
+impl Values {
+    fn of(kind: Kind) -> Self {
+        let values = match kind {
+            Kind::U64 | Kind::ListOfU64 => Stored::Numbers(Vec::new()),
+            Kind::OptionalF64 => Stored::Floats(Vec::new()),
+            Kind::Text | Kind::OptionalText | Kind::ListOfText => Stored::Texts(Texts::default()),
+            Kind::Bool => Stored::Truths(Vec::new()),
+        };
+        let nested = matches!(kind, Kind::ListOfText | Kind::ListOfU64);
+        let optional = nested || matches!(kind, Kind::OptionalF64 | Kind::OptionalText);
+        Values { values, levels: Levels { optional, nested, ..Levels::default() } }
+    }
+
+    /// Adds the cell of one row; how much memory it takes, about.
+    fn push(&mut self, cell: Cell<'_>) -> usize {
+        match (&mut self.values, cell) {
+            (Stored::Numbers(numbers), Cell::U64(number)) => {
+                self.levels.push(1) + push_numbers(numbers, &[number])
+            }
+            (Stored::Numbers(numbers), Cell::ListOfU64(list)) => {
+                self.levels.push(list.len()) + push_numbers(numbers, list)
+            }
+            (Stored::Floats(floats), Cell::OptionalF64(float)) => {
+                floats.extend(float);
+                self.levels.push(usize::from(float.is_some())) + size_of::<f64>()
+            }
+            (Stored::Texts(texts), Cell::Text(text)) => self.levels.push(1) + push_texts(texts, &[text]),
+            (Stored::Texts(texts), Cell::OptionalText(text)) => {
+                self.levels.push(usize::from(text.is_some())) + push_texts(texts, text.as_slice())
+            }
+            (Stored::Texts(texts), Cell::ListOfText(list)) => {
+                self.levels.push(list.len()) + push_texts(texts, list)
+            }
+            (Stored::Truths(truths), Cell::Bool(truth)) => {
+                truths.push(truth);
+                1
+            }
+            // The row has been checked.
+            _ => 0,
+        }
+    }
+
+    /// Writes the column and forgets its values.
+    fn write(&mut self, group: &mut SerializedRowGroupWriter<'_, File>) -> Result<(), ParquetError> {
+        let levels = &mut self.levels;
+        match &mut self.values {
+            Stored::Numbers(numbers) => {
+                write_column::<Int64Type>(group, numbers, levels)?;
+                numbers.clear();
+            }
+            Stored::Floats(floats) => {
+                write_column::<DoubleType>(group, floats, levels)?;
+                floats.clear();
+            }
+            Stored::Texts(texts) => {
+                write_column::<ByteArrayType>(group, &std::mem::take(texts).into_values(), levels)?;
+            }
+            Stored::Truths(truths) => {
+                write_column::<BoolType>(group, truths, levels)?;
+                truths.clear();
+            }
+        }
+        levels.definitions.clear();
+        levels.repetitions.clear();
+        Ok(())
+    }
+}
+
+fn push_numbers(out: &mut Vec<i64>, numbers: &[u64]) -> usize {
+    out.extend(numbers.iter().map(|number| number.cast_signed()));
+    size_of_val(numbers)
+}
+
+fn push_texts(out: &mut Texts, texts: &[&str]) -> usize {
+    let push = |text: &&str| {
+        out.push(text);
+        text.len() + TEXT_BYTES
+    };
+    texts.iter().map(push).sum()
+}
+
+fn write_column<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    values: &[T::T],
+    levels: &Levels,
+) -> Result<(), ParquetError> {
+    let Some(mut column) = group.next_column()? else {
+        return Err(ParquetError::General("the schema has too few columns".to_owned()));
+    };
+    let definitions = levels.optional.then_some(&levels.definitions[..]);
+    let repetitions = levels.nested.then_some(&levels.repetitions[..]);
+    column.typed::<T>().write_batch(values, definitions, repetitions)?;
+    column.close()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+
+    use super::super::tests::{ROWS, written};
+    use super::super::{RowFormat, RowWriter};
+    use super::*;
+
+    fn file(bytes: &[u8]) -> File {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file
+    }
+
+    #[test]
+    fn rows_can_be_read_back() {
+        let reader = SerializedFileReader::new(file(&written("a", RowFormat::Parquet, &ROWS))).unwrap();
+        let rows: Vec<String> =
+            reader.get_row_iter(None).unwrap().map(|row| row.unwrap().to_string()).collect();
+        assert_eq!(
+            rows,
+            [
+                "{id: \"a\"\n\", n: 18446744073709551615, similarity: 0.123456789, url: \"u\", \
+                 members: [\"a\", \"ü\"], members_n: [0, 18446744073709551615], exact: true}",
+                "{id: \"\", n: 0, similarity: null, url: null, members: [], members_n: [], exact: false}",
+                "{id: \"c\", n: 7, similarity: 1.0, url: \"\", members: [\"\"], members_n: [5], exact: true}",
+            ]
+        );
+    }
+
+    #[test]
+    fn others_see_the_types_that_were_meant() {
+        let bytes = written("a", RowFormat::Parquet, &ROWS);
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file(&bytes)).unwrap();
+        let fields = reader.schema().fields().iter();
+        let types: Vec<String> =
+            fields.map(|field| format!("{} {}", field.name(), field.data_type())).collect();
+        assert_eq!(types[..4], ["id Utf8", "n UInt64", "similarity Float64", "url Utf8"]);
+        assert!(types[4].contains("List") && types[4].contains("Utf8"), "{}", types[4]);
+        assert!(types[5].contains("List") && types[5].contains("UInt64"), "{}", types[5]);
+        assert_eq!(types[6], "exact Boolean");
+        assert_eq!(reader.build().unwrap().map(|batch| batch.unwrap().num_rows()).sum::<usize>(), 3);
+    }
+
+    #[test]
+    fn the_file_carries_its_recipe_and_is_the_same_each_time() {
+        let bytes = written("a", RowFormat::Parquet, &ROWS);
+        assert_eq!(bytes, written("b", RowFormat::Parquet, &ROWS));
+        let reader = SerializedFileReader::new(file(&bytes)).unwrap();
+        let metadata = reader.metadata().file_metadata();
+        let entry = &metadata.key_value_metadata().unwrap()[0];
+        assert_eq!((entry.key.as_str(), entry.value.as_deref()), ("lookalike.recipe", Some("the recipe")));
+        assert!(metadata.created_by().unwrap().starts_with("lookalike version "));
+    }
+
+    #[test]
+    fn a_table_without_rows_can_be_read() {
+        let reader = SerializedFileReader::new(file(&written("a", RowFormat::Parquet, &[]))).unwrap();
+        assert_eq!((reader.num_row_groups(), reader.get_row_iter(None).unwrap().count()), (0, 0));
+    }
+
+    #[test]
+    fn row_groups_are_bounded() {
+        const COLUMNS: &[Column] = &[Column::new("id", Kind::Text), Column::new("members", Kind::ListOfU64)];
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a");
+        let mut writer = RowWriter::create(&target, RowFormat::Parquet, COLUMNS, "").unwrap();
+        for n in 0..300_000u64 {
+            writer.push(&[Cell::Text("0123456789"), Cell::ListOfU64(&[n, n + 1])]).unwrap();
+        }
+        writer.finish().unwrap();
+        let reader = SerializedFileReader::new(File::open(&target).unwrap()).unwrap();
+        assert_eq!(reader.metadata().file_metadata().num_rows(), 300_000);
+        assert_eq!(reader.num_row_groups(), 300_000 * (10 + 48 + 16 + 8) / GROUP_BYTES + 1);
+    }
+
+    #[test]
+    fn a_table_that_is_given_up_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a");
+        const COLUMNS: &[Column] = &[Column::new("n", Kind::U64)];
+        let mut writer = RowWriter::create(&target, RowFormat::Parquet, COLUMNS, "").unwrap();
+        writer.push(&[Cell::U64(1)]).unwrap();
+        drop(writer);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

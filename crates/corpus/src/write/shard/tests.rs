@@ -1,0 +1,490 @@
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::Corpus;
+use crate::formats::testing::{Page, Seen, compress, damaged};
+
+const COMPRESSIONS: [Compression; 4] =
+    [Compression::None, Compression::Gzip, Compression::Zstd, Compression::Bzip2];
+
+/// A folder with a shard in it and a place for its copy.
+struct Desk {
+    folder: tempfile::TempDir,
+    corpus: Corpus,
+}
+
+impl Desk {
+    fn with(name: &str, content: &[u8]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        fs::write(&path, content).unwrap();
+        let corpus = Corpus::open(&[path], ReadOptions::default()).unwrap();
+        Desk { folder, corpus }
+    }
+
+    /// The copy bears the ending of the source, as copies do.
+    fn target(&self) -> PathBuf {
+        self.folder.path().join(format!("copy-{}", self.corpus.shards()[0].name))
+    }
+
+    fn copy(&self, decide: Decide<'_>) -> Result<Option<Copied>, CorpusError> {
+        let mut go_on = |_| ControlFlow::Continue(());
+        copy_shard(&self.corpus.shards()[0], self.corpus.options(), &self.target(), decide, &mut go_on)
+    }
+
+    fn copy_plain(&self, mut keep: impl FnMut(u64) -> bool) -> Copied {
+        let mut decide = |record| if keep(record) { Fate::Keep } else { Fate::Drop };
+        self.copy(Decide::Plain(&mut decide)).unwrap().unwrap()
+    }
+
+    fn annotate(&self, mut keep: impl FnMut(u64) -> bool) -> Result<Copied, CorpusError> {
+        let mut decide =
+            |record| keep(record).then_some(Note { cluster: record + 100, copies: u64::MAX - record });
+        self.copy(Decide::Annotated(&mut decide)).map(Option::unwrap)
+    }
+
+    fn copied(&self) -> Vec<u8> {
+        fs::read(self.target()).unwrap()
+    }
+}
+
+/// All items of a file, without the positions of its documents.
+fn items(path: &Path) -> Vec<Seen> {
+    let corpus = Corpus::open(&[path], ReadOptions::default()).unwrap();
+    let mut reader = corpus.shards()[0].open(corpus.options()).unwrap();
+    let mut all = Vec::new();
+    while let Some(item) = reader.next().unwrap() {
+        all.push(match item.into() {
+            Seen::Document(page) => Seen::Document(Page { position: 0, ..page }),
+            other => other,
+        });
+    }
+    all
+}
+
+/// A file of every record format with ten documents.
+fn files() -> Vec<(&'static str, String)> {
+    let mut all: Vec<(&'static str, String)> = Vec::new();
+    let lines = |line: fn(u32) -> String| (0..10).map(line).collect::<String>();
+    all.push(("a.jsonl", lines(|n| format!("{{\"id\":\"d{n}\", \"text\":\"text {n}\"}}\n"))));
+    all.push((
+        "a.csv",
+        format!("id,text\r\n{}", lines(|n| format!("d{n},\"line {n}\r\nand \"\"{n}\"\"\"\r\n"))),
+    ));
+    all.push(("a.tsv", format!("id\ttext\n{}", lines(|n| format!("d{n}\ttext \"{n}\n")))));
+    all.push(("a.trec", lines(|n| format!("<DOC>\n<DOCNO> d{n} </DOCNO>\n<TEXT>text {n}</TEXT>\n</DOC>\n"))));
+    all.push((
+        "a.mbox",
+        lines(|n| {
+            format!(
+                "From a@b.example Thu Aug 22 12:36:23 2002\nMessage-ID: <d{n}@b>\n\ntext {n}\n>From here\n\n"
+            )
+        }),
+    ));
+    let mut warc = "WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 3\r\n\r\nx: \r\n\r\n".to_owned();
+    let mut arc = "filedesc://x.arc 0.0.0.0 19970404000000 text/plain 71\n1 0 Archive\nURL IP-address Archive-date Content-type Archive-length\n\n\n\n\n".to_owned();
+    for n in 0..10 {
+        let body = format!("text {n}");
+        let length = body.len();
+        write!(
+            warc,
+            "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-TREC-ID: d{n}\r\nContent-Length: {length}\r\n\r\n{body}\r\n\r\n"
+        )
+        .unwrap();
+        write!(arc, "http://e/{n} 1.2.3.4 19970404123456 text/plain {length}\n{body}\n").unwrap();
+    }
+    all.push(("a.warc", warc));
+    all.push(("a.arc", arc));
+    all
+}
+
+/// Ids follow the record number where a format has none; then they change when records before them go.
+fn without_own_id(mut item: Seen) -> Seen {
+    if let Seen::Document(page) = &mut item
+        && page.id.contains('#')
+    {
+        page.id.clear();
+    }
+    item
+}
+
+#[test]
+fn every_third_record_can_be_dropped_from_every_format_and_compression() {
+    for (name, content) in files() {
+        for compression in COMPRESSIONS {
+            let file = compress(compression, content.as_bytes());
+            let desk = Desk::with(&format!("{name}{}", compression.suffix()), &file);
+            let before = items(&desk.folder.path().join(&desk.corpus.shards()[0].name));
+            let copied = desk.copy_plain(|record| record % 3 != 0);
+            let skipped = u64::from(name == "a.warc" || name == "a.arc");
+            assert_eq!(copied, Copied { kept: 6, dropped: 4, rejected: 0, skipped }, "{name}");
+            let mut record = 0;
+            let kept = before.into_iter().filter(|item| {
+                let dropped = matches!(item, Seen::Document(_)) && record % 3 == 0;
+                record += u64::from(matches!(item, Seen::Document(_)));
+                !dropped
+            });
+            let after: Vec<Seen> = items(&desk.target()).into_iter().map(without_own_id).collect();
+            assert_eq!(after, kept.map(without_own_id).collect::<Vec<_>>(), "{name} {compression:?}");
+            assert_eq!(Compression::seen(&desk.copied()), compression, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_file_of_which_nothing_is_dropped_is_copied_as_it_is() {
+    for (name, content) in files() {
+        for compression in COMPRESSIONS {
+            let file = compress(compression, content.as_bytes());
+            let desk = Desk::with(&format!("{name}{}", compression.suffix()), &file);
+            desk.copy_plain(|_| true);
+            assert_eq!(desk.copied(), file, "{name} {compression:?}");
+        }
+    }
+    for (name, content) in [
+        ("a.jsonl", "\u{feff}\n\n{\"text\":\"a\"}\r\n \n{\"text\":\"b\"}"),
+        ("a.csv", "\u{feff}\r\ntext,id\r\n\r\na,1\rb,2\n\n\"c\",3"),
+        ("a.trec", "\n<DOC><DOCNO>1</DOCNO>a</DOC><DOC><DOCNO>2</DOCNO>b</DOC>"),
+        ("a.warc", "\r\nWARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 1\r\n\r\nx"),
+        ("a.jsonl", ""),
+        ("a.csv", ""),
+    ] {
+        let desk = Desk::with(name, content.as_bytes());
+        assert_eq!(desk.copy_plain(|_| true).rejected, 0);
+        assert_eq!(desk.copied(), content.as_bytes(), "{name}");
+    }
+}
+
+#[test]
+fn what_stands_before_the_first_record_stays_there() {
+    let desk = Desk::with("a.csv", "\u{feff}id,text\na,1\nb,2\n".as_bytes());
+    desk.copy_plain(|record| record == 1);
+    assert_eq!(desk.copied(), "\u{feff}id,text\nb,2\n".as_bytes());
+    let desk = Desk::with("a.jsonl", "\u{feff}{\"text\":\"a\"}\n{\"text\":\"b\"}".as_bytes());
+    desk.copy_plain(|record| record == 1);
+    assert_eq!(desk.copied(), "\u{feff}{\"text\":\"b\"}".as_bytes());
+    let desk = Desk::with("a.csv", b"id,text\na,1\n");
+    desk.copy_plain(|_| false);
+    assert_eq!(desk.copied(), b"id,text\n");
+}
+
+#[test]
+fn rejected_records_are_counted_and_left_out() {
+    let desk = Desk::with("a.jsonl", b"{\"text\":\"a\"}\noops\n{\"text\":\"b\"}\n{}\n{\"text\":\"c\"}\n");
+    let mut asked = Vec::new();
+    let copied = desk.copy_plain(|record| {
+        asked.push(record);
+        record != 2
+    });
+    assert_eq!(copied, Copied { kept: 2, dropped: 1, rejected: 2, skipped: 0 });
+    assert_eq!(asked, [0, 2, 4]);
+    assert_eq!(desk.copied(), b"{\"text\":\"a\"}\n{\"text\":\"c\"}\n");
+}
+
+#[test]
+fn crawl_records_stay_members_of_their_own() {
+    for (name, content) in files().iter().filter(|(name, _)| matches!(*name, "a.warc" | "a.arc")) {
+        let desk = Desk::with(&format!("{name}.gz"), &compress(Compression::Gzip, content.as_bytes()));
+        desk.copy_plain(|record| record < 4);
+        let file = desk.copied();
+        let mut rest = &file[..];
+        let mut members = 0;
+        while !rest.is_empty() {
+            let mut decoder = flate2::bufread::GzDecoder::new(rest);
+            std::io::copy(&mut decoder, &mut std::io::sink()).unwrap();
+            rest = decoder.into_inner();
+            members += 1;
+        }
+        assert_eq!(members, 5, "{name}");
+    }
+}
+
+#[test]
+fn a_copy_that_is_stopped_leaves_nothing() {
+    let mut all = files();
+    if cfg!(feature = "parquet") {
+        all.push(("a.parquet", String::new()));
+    }
+    for (name, content) in all {
+        let desk = Desk::with(name, content.as_bytes());
+        #[cfg(feature = "parquet")]
+        if name == "a.parquet" {
+            write_parquet(&desk.folder.path().join(name), 10);
+        }
+        let mut left = 3;
+        let mut stop = |_| {
+            left -= 1;
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let mut keep = |_| Fate::Keep;
+        let shard = &desk.corpus.shards()[0];
+        let decide = Decide::Plain(&mut keep);
+        let outcome = copy_shard(shard, desk.corpus.options(), &desk.target(), decide, &mut stop).unwrap();
+        assert_eq!(outcome, None);
+        assert_eq!(fs::read_dir(desk.folder.path()).unwrap().count(), 1, "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_be_copied_is_refused_in_a_sentence() {
+    let desk = Desk::with("a.txt", b"a text");
+    let said = desk.copy(Decide::Plain(&mut |_| Fate::Keep)).unwrap_err().to_string();
+    assert_eq!(
+        said,
+        "a.txt is in format text, whose records cannot be copied as they stand; write its documents as JSON lines"
+    );
+    let (name, content) = files().remove(3);
+    let said = Desk::with(name, content.as_bytes()).annotate(|_| true).unwrap_err().to_string();
+    assert_eq!(
+        said,
+        "a.trec is in format trec, which has no place for annotations; jsonl, csv, tsv, parquet and warc have one"
+    );
+    let desk = Desk::with("a.jsonl", b"{\"text\":\"a\",\"lookalike_cluster\":1}\n");
+    let said = desk.annotate(|_| true).unwrap_err().to_string();
+    assert_eq!(
+        said,
+        "a.jsonl has lookalike_cluster already, from an earlier annotation; take it away, or write without annotations"
+    );
+    assert_eq!(fs::read_dir(desk.folder.path()).unwrap().count(), 1);
+}
+
+/// Reads the two numbers of every document back, as extras.
+fn notes(path: &Path, names: [&str; 2]) -> Vec<(u64, u64)> {
+    let options = ReadOptions { extras: names.map(str::to_owned).to_vec(), ..ReadOptions::default() };
+    let corpus = Corpus::open(&[path], options).unwrap();
+    let mut reader = corpus.shards()[0].open(corpus.options()).unwrap();
+    let mut all = Vec::new();
+    while let Some(item) = reader.next().unwrap() {
+        match item {
+            Item::Document(document) => {
+                let number = |index| document.extras.get(index).unwrap().parse().unwrap();
+                all.push((number(0), number(1)));
+            }
+            Item::Rejected(rejection) => panic!("{rejection:?}"),
+            Item::Skipped(_) => {}
+        }
+    }
+    all
+}
+
+/// The notes that [`Desk::annotate`] gives to the kept ones of ten records.
+fn expected_notes() -> Vec<(u64, u64)> {
+    (0..10).filter(|record| record % 3 != 0).map(|record| (record + 100, u64::MAX - record)).collect()
+}
+
+#[test]
+fn notes_can_be_read_back_and_nothing_else_changes() {
+    let names = |name: &str| {
+        if name == "a.warc" {
+            ["Lookalike-Cluster", "lookalike-copies"]
+        } else {
+            ["lookalike_cluster", "lookalike_copies"]
+        }
+    };
+    for (name, content) in files() {
+        if matches!(name, "a.trec" | "a.mbox" | "a.arc") {
+            continue;
+        }
+        for compression in COMPRESSIONS {
+            let file = compress(compression, content.as_bytes());
+            let desk = Desk::with(&format!("{name}{}", compression.suffix()), &file);
+            let copied = desk.annotate(|record| record % 3 != 0).unwrap();
+            assert_eq!((copied.kept, copied.dropped), (6, 4));
+            assert_eq!(notes(&desk.target(), names(name)), expected_notes(), "{name}");
+            let annotated = items(&desk.target());
+            desk.copy_plain(|record| record % 3 != 0);
+            let without_raw = |item| match item {
+                Seen::Document(page) => Seen::Document(Page { raw: None, ..page }),
+                other => other,
+            };
+            let plain: Vec<Seen> = items(&desk.target()).into_iter().map(without_raw).collect();
+            assert_eq!(annotated.into_iter().map(without_raw).collect::<Vec<_>>(), plain, "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_last_line_without_an_end_stays_so_with_its_note() {
+    let desk = Desk::with("a.jsonl", b"{\"text\":\"a\"}\n{\"text\":\"b\"}");
+    desk.annotate(|record| record == 1).unwrap();
+    let expected = "{\"text\":\"b\",\"lookalike_cluster\":101,\"lookalike_copies\":18446744073709551614}";
+    assert_eq!(String::from_utf8(desk.copied()).unwrap(), expected);
+}
+
+#[cfg(feature = "parquet")]
+fn write_parquet(path: &Path, rows: usize) {
+    let mut writer = crate::write::ParquetWriter::create(path).unwrap();
+    for n in 0..rows {
+        writer.document(&format!("d{n}"), None, &format!("text {n}")).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+#[cfg(feature = "parquet")]
+mod parquet {
+    use ::parquet::arrow::ArrowWriter;
+    use ::parquet::file::properties::WriterProperties;
+    use ::parquet::file::reader::{FileReader, SerializedFileReader};
+    use ::parquet::record::Row;
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+
+    use super::*;
+
+    /// Ten rows in groups of four as others write them; row 5 has no text.
+    fn file() -> Vec<u8> {
+        let text = |n: i64| (n != 5).then(|| format!("text {n}"));
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("id", Arc::new(StringArray::from_iter_values((0..10).map(|n| format!("d{n}"))))),
+            ("text", Arc::new(StringArray::from((0..10).map(text).collect::<Vec<_>>()))),
+            ("n", Arc::new(Int64Array::from_iter_values(0..10))),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let properties = WriterProperties::builder().set_max_row_group_row_count(Some(4)).build();
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        bytes
+    }
+
+    fn rows(path: &Path) -> Vec<Row> {
+        let file = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+        file.get_row_iter(None).unwrap().map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn rows_are_left_out_and_those_without_text_too() {
+        let desk = Desk::with("a.parquet", &file());
+        let copied = desk.copy_plain(|record| record % 3 != 0);
+        assert_eq!(copied, Copied { kept: 5, dropped: 4, rejected: 1, skipped: 0 });
+        let before = rows(&desk.folder.path().join("a.parquet")).into_iter().enumerate();
+        let kept: Vec<Row> =
+            before.filter(|(row, _)| row % 3 != 0 && *row != 5).map(|(_, row)| row).collect();
+        assert_eq!(rows(&desk.target()), kept);
+    }
+
+    #[test]
+    fn a_file_of_which_nothing_is_dropped_is_copied_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        write_parquet(&folder.path().join("a"), 5);
+        let desk = Desk::with("a.parquet", &fs::read(folder.path().join("a")).unwrap());
+        assert_eq!(desk.copy_plain(|_| true).kept, 5);
+        assert_eq!(desk.copied(), fs::read(folder.path().join("a")).unwrap());
+    }
+
+    #[test]
+    fn compressed_files_stay_compressed_and_memory_will_do() {
+        let desk = Desk::with("a.parquet.gz", &compress(Compression::Gzip, &file()));
+        desk.copy_plain(|record| record % 3 != 0);
+        assert_eq!(Compression::seen(&desk.copied()), Compression::Gzip);
+        assert_eq!(items(&desk.target()).len(), 5);
+        let corpus = Corpus::in_memory("a.parquet", file().into(), ReadOptions::default());
+        let (mut keep, mut go_on) = (|_| Fate::Keep, |_| ControlFlow::Continue(()));
+        let target = desk.folder.path().join("b.parquet");
+        let decide = Decide::Plain(&mut keep);
+        copy_shard(&corpus.shards()[0], corpus.options(), &target, decide, &mut go_on).unwrap();
+        assert_eq!(items(&target).len(), 9);
+    }
+
+    #[test]
+    fn notes_are_two_more_columns() {
+        let desk = Desk::with("a.parquet", &file());
+        desk.annotate(|record| record % 3 != 0).unwrap();
+        let mut expected = expected_notes();
+        expected.retain(|&(cluster, _)| cluster != 105);
+        assert_eq!(notes(&desk.target(), ["lookalike_cluster", "lookalike_copies"]), expected);
+        let file = File::open(desk.target()).unwrap();
+        let reader = ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+        let schema = reader.schema().clone();
+        let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        assert_eq!(names, ["id", "text", "n", "lookalike_cluster", "lookalike_copies"]);
+        assert!(schema.field(4).is_nullable());
+        assert_eq!(schema.field(4).data_type().to_string(), "UInt64");
+        let batches: Vec<RecordBatch> = reader.build().unwrap().map(Result::unwrap).collect();
+        assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 5);
+    }
+
+    #[test]
+    fn a_second_note_is_refused() {
+        let desk = Desk::with("a.parquet", &file());
+        desk.annotate(|_| true).unwrap();
+        let again = Desk::with("b.parquet", &desk.copied());
+        let said = again.annotate(|_| true).unwrap_err().to_string();
+        assert!(said.starts_with("b.parquet has lookalike_cluster already"), "{said}");
+        assert_eq!(fs::read_dir(again.folder.path()).unwrap().count(), 1);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn kept_lines_are_copied_whatever_ends_them(
+        lines in prop::collection::vec(("[a-z\"\\\\}{]{0,9}", "( |\t){0,2}", "(\r?\n){1,3}", any::<bool>()), 0..20),
+        open in any::<bool>(),
+        compression in prop::sample::select(&COMPRESSIONS),
+        annotated in any::<bool>(),
+    ) {
+        let mut file = String::new();
+        let mut kept = Vec::new();
+        for (index, (text, blank, end, keep)) in lines.iter().enumerate() {
+            let end = if open && index + 1 == lines.len() { "" } else { end };
+            let line = serde_json::json!({ "text": text }).to_string() + blank;
+            write!(file, "{line}{end}").unwrap();
+            if *keep {
+                kept.push(text.clone());
+            }
+        }
+        let desk = Desk::with(&format!("a.jsonl{}", compression.suffix()), &compress(compression, file.as_bytes()));
+        let keep = |record: u64| lines[record as usize].3;
+        let copied = if annotated { desk.annotate(keep).unwrap() } else { desk.copy_plain(keep) };
+        prop_assert_eq!((copied.kept as usize, copied.dropped as usize), (kept.len(), lines.len() - kept.len()));
+        let after = items(&desk.target());
+        let texts: Vec<String> =
+            after.iter().map(|item| String::from_utf8(item.page().content.clone()).unwrap()).collect();
+        prop_assert_eq!(&texts, &kept);
+        if !annotated && compression == Compression::None && kept.len() == lines.len() {
+            prop_assert_eq!(desk.copied(), file.as_bytes());
+        } else if !annotated {
+            // Every kept line is one of the source, byte for byte.
+            for item in &after {
+                let raw = String::from_utf8(item.page().raw.clone().unwrap()).unwrap();
+                prop_assert!(file.contains(&raw), "{raw:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn damage_is_counted_and_never_a_reason_to_panic(
+        (name, file) in prop::sample::select(files())
+            .prop_flat_map(|(name, content)| (Just(name), damaged(content.into_bytes()))),
+        annotated in any::<bool>(),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, target) = (folder.path().join(name), folder.path().join("copy"));
+        fs::write(&source, file).unwrap();
+        let extras = if name.ends_with("sv") { vec![] } else { vec!["text".to_owned(), "m.x".to_owned()] };
+        let corpus = Corpus::open(&[source], ReadOptions { extras, ..ReadOptions::default() }).unwrap();
+        let shard = &corpus.shards()[0];
+        let mut keep = |record: u64| if record.is_multiple_of(2) { Fate::Keep } else { Fate::Drop };
+        let mut note = |record: u64| record.is_multiple_of(2).then_some(Note { cluster: record, copies: 1 });
+        let decide = if annotated { Decide::Annotated(&mut note) } else { Decide::Plain(&mut keep) };
+        let mut go_on = |_| ControlFlow::Continue(());
+        // A format that damage hides is another one.
+        let Ok(copied) = copy_shard(shard, corpus.options(), &target, decide, &mut go_on) else { return Ok(()) };
+        let copied = copied.unwrap();
+        let mut reader = shard.open(corpus.options()).unwrap();
+        let mut counts = (0, 0, 0);
+        while let Some(item) = reader.next().unwrap() {
+            match item {
+                Item::Document(_) => counts.0 += 1,
+                Item::Rejected(_) => counts.1 += 1,
+                Item::Skipped(_) => counts.2 += 1,
+            }
+        }
+        prop_assert_eq!((copied.kept + copied.dropped, copied.rejected, copied.skipped), counts);
+    }
+}
