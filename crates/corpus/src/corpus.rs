@@ -74,6 +74,14 @@ impl Corpus {
         Corpus { shards: vec![shard], options: Arc::new(options) }
     }
 
+    /// Reads the bytes of standard input from the file that they were put into: that can be done twice.
+    pub fn stdin_from(&mut self, file: &Path) {
+        for shard in self.shards.iter_mut().filter(|shard| shard.origin == Origin::Stdin) {
+            shard.origin = Origin::File(file.to_owned());
+            shard.bytes = fs::metadata(file).ok().map(|facts| facts.len());
+        }
+    }
+
     /// The shards, in the order of their documents.
     pub fn shards(&self) -> &[Shard] {
         &self.shards

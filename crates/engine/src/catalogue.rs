@@ -93,6 +93,35 @@ impl Catalogue {
         Ok(())
     }
 
+    /// Calls `each` with every document's number, id and address.
+    pub(crate) fn names(
+        &self,
+        ctx: &Context<'_>,
+        mut each: impl FnMut(u32, &str, Option<&str>) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let mut buffer = Vec::new();
+        for unit in 0..self.units.len() {
+            ctx.check()?;
+            let mut records = Run::open(&unit_file(ctx, unit, "names"), ctx.label("names", 1))?.records();
+            let mut document = self.bases[unit];
+            let mut lengths = [0; 12];
+            while records.take(&mut lengths)? {
+                let number = |at: usize| u32::from_le_bytes(lengths[at..at + 4].try_into().expect("four bytes"));
+                let length = |at: usize| if number(at) == NO_FIELD { 0 } else { number(at) as usize };
+                let (id, url) = (length(0), length(4));
+                buffer.resize(id + url + length(8), 0);
+                if !buffer.is_empty() && !records.take(&mut buffer)? {
+                    return Err(records.damaged("a name is cut off"));
+                }
+                let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
+                let address = (number(4) != NO_FIELD).then(|| text(&buffer[id..id + url]));
+                each(document, text(&buffer[..id]), address)?;
+                document += 1;
+            }
+        }
+        Ok(())
+    }
+
     /// The shards of the input in order, each with the number of its first document, its facts and itself.
     pub(crate) fn shards<'c>(&self, ctx: &'c Context<'_>) -> Vec<ShardView<'c>> {
         let mut views = Vec::new();

@@ -53,14 +53,14 @@ fn read_again(
         let Some(corpus) = corpus else { continue };
         let these: Vec<usize> = units.iter().copied().filter(|&unit| all[unit].0 == reference).collect();
         let stretches: Vec<_> = these.iter().map(|&unit| all[unit].1.clone()).collect();
-        let work = |workshop: &mut Workshop, batch: Batch| -> Vec<(u64, Vec<u64>)> {
-            // The unit is not known here; its driver adds its first document and asks again.
-            let first = batch.first;
+        let work = |workshop: &mut Workshop, batch: Batch| -> Vec<(u32, Vec<u64>)> {
+            let first = u64::from(catalogue.base(these[batch.unit])) + batch.first;
             let symbols = |(index, record): (usize, Record<'_>)| match record {
-                Record::Document(document, _) => {
-                    Some((first + index as u64, workshop.symbols(ctx, &document, &ctx.measure).to_vec()))
+                Record::Document(document, _) if wanted((first + index as u64) as u32) => {
+                    let symbols = workshop.symbols(ctx, &document, &ctx.measure).to_vec();
+                    Some(((first + index as u64) as u32, symbols))
                 }
-                Record::Rejected(_) => None,
+                _ => None,
             };
             batch.records().enumerate().filter_map(symbols).collect()
         };
@@ -71,16 +71,10 @@ fn read_again(
             ctx.watch,
             || Workshop::new(ctx),
             work,
-            |index, feed| {
-                let base = catalogue.base(these[index]);
+            |_, feed| {
                 while let Some(batch) = feed.next()? {
                     let mut take = take.lock().unwrap_or_else(PoisonError::into_inner);
-                    for (local, symbols) in batch {
-                        let document = base + local as u32;
-                        if wanted(document) {
-                            take(document, &symbols)?;
-                        }
-                    }
+                    batch.iter().try_for_each(|(document, symbols)| take(*document, symbols))?;
                 }
                 Ok(())
             },

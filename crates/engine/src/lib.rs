@@ -1,5 +1,41 @@
-//! engine
+//! The local engine: from documents to verified pairs and clusters, out of core and kill-safe.
+//!
+//! A [`Job`] has a [`JobRecipe`] (everything that can change its result), an input and a folder. It runs in stages,
+//! each of which leaves checksummed files in the folder and finishes by a rename, so that a killed run goes on where it
+//! ended. Memory holds a few bytes per document; all else is on disk.
+//!
+//! - `survey`: what a method must know of the whole corpus
+//! - `sketch`: rows, names, payloads, sorted keys and symbols of every document
+//! - `classes`: documents with equal words become one
+//! - `candidates`: documents that share keys become pairs
+//! - `verify`: pairs are measured, bucket by bucket; `star` decides who is kept
+//! - `results`, `kept`: files for people and programs
+//!
+//! Beside them: [`walk`], every document of a corpus; [`measure`], the true similarity of two documents; `pipeline`,
+//! documents through workers in order; `store`, run files and external sorting.
+
+mod candidates;
+mod catalogue;
+mod classes;
+mod context;
 pub mod error;
+mod gather;
+pub mod job;
+mod keepers;
+mod kept;
 pub mod measure;
+mod pipeline;
+pub mod recipe;
+pub mod results;
+mod sketch;
+mod star;
 mod store;
+mod survey;
+mod verify;
+pub mod walk;
+
+pub use context::Settings;
 pub use error::EngineError;
+pub use job::{Job, OpenJob, Opened, Outputs, Shards, Summary};
+pub use recipe::JobRecipe;
+pub use results::Findings;

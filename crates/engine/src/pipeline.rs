@@ -52,6 +52,8 @@ pub(crate) struct Batch {
     pub(crate) ends: Vec<ShardEnd>,
     /// Number of its first record, counted from the start of the unit.
     pub(crate) first: u64,
+    /// The unit it comes from, as a place in the list that was given.
+    pub(crate) unit: usize,
 }
 
 /// A shard ended in this batch.
@@ -179,6 +181,7 @@ struct Source<'c> {
     consumed: u64,
     skipped: Vec<(&'static str, u64)>,
     records: u64,
+    unit: usize,
 }
 
 impl Source<'_> {
@@ -187,7 +190,7 @@ impl Source<'_> {
         if self.watch.stopped() {
             return Err(EngineError::Stopped);
         }
-        let mut batch = Batch { first: self.records, ..Batch::default() };
+        let mut batch = Batch { first: self.records, unit: self.unit, ..Batch::default() };
         while batch.arena.len() < BATCH_BYTES {
             if self.reader.is_none() && !self.open()? {
                 break;
@@ -301,7 +304,7 @@ pub(crate) fn run<W, T: Send>(
     work: impl Fn(&mut W, Batch) -> T + Sync,
     drive: impl Fn(usize, &mut Feed<'_, T>) -> Result<(), EngineError> + Sync,
 ) -> Result<(), EngineError> {
-    let source = |unit: &Unit| Source {
+    let source = |index: usize, unit: &Unit| Source {
         shards: &corpus.shards()[unit.clone()],
         options: corpus.options(),
         watch,
@@ -309,13 +312,14 @@ pub(crate) fn run<W, T: Send>(
         consumed: 0,
         skipped: Vec::new(),
         records: 0,
+        unit: index,
     };
     if shape.threads <= 1 {
         let mut state = worker();
         let mut here = |batch| work(&mut state, batch);
         for (index, unit) in units.iter().enumerate() {
             let work = Work::Here(&mut here);
-            drive(index, &mut Feed { source: source(unit), ended: false, waiting: VecDeque::new(), most: 1, work })?;
+            drive(index, &mut Feed { source: source(index, unit), ended: false, waiting: VecDeque::new(), most: 1, work })?;
         }
         return Ok(());
     }
@@ -349,7 +353,7 @@ pub(crate) fn run<W, T: Send>(
                     }
                     let work = Work::Pool(&tasks);
                     let mut feed =
-                        Feed { source: source(unit), ended: false, waiting: VecDeque::new(), most, work };
+                        Feed { source: source(index, unit), ended: false, waiting: VecDeque::new(), most, work };
                     if let Err(error) = drive(index, &mut feed) {
                         let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
                         if failure.as_ref().is_none_or(|(earlier, _)| index < *earlier) {

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use lookalike_methods::Sketch;
+use lookalike_methods::{Sketch, Survey};
 use lookalike_model::Document;
 use lookalike_text::extract::Extractor;
 use lookalike_text::{Analyser, Features, hash};
@@ -401,7 +401,7 @@ impl Workshop {
         out.rows.push(row);
     }
 
-    /// What a document is measured by, and the document's words; nothing for one without words.
+    /// What a document is measured by; nothing for one without words.
     pub(crate) fn symbols(&mut self, ctx: &Context<'_>, document: &Document<'_>, measure: &Measure) -> &[u64] {
         let text = self.extractor.extract(document, ctx.content).text;
         self.analyser.read(text, &mut self.features);
@@ -409,18 +409,21 @@ impl Workshop {
         &self.symbols
     }
 
-    /// The words that the method looks at.
-    pub(crate) fn method_features(&mut self, ctx: &Context<'_>, document: &Document<'_>) -> &Features {
+    /// Shows a document to a survey.
+    pub(crate) fn survey(&mut self, ctx: &Context<'_>, document: &Document<'_>, survey: &dyn Survey) {
         let text = self.extractor.extract(document, ctx.content).text;
-        match &mut self.own {
+        let features = match &mut self.own {
             Some((analyser, own)) => {
                 analyser.read(text, own);
-                own
+                &*own
             }
             None => {
                 self.analyser.read(text, &mut self.features);
                 &self.features
             }
+        };
+        if !features.is_empty() {
+            survey.see(features, &mut self.sketch.scratch);
         }
     }
 }

@@ -1,0 +1,494 @@
+//! A job: a folder, a recipe, an input, and the stages from one end of the corridor to the other.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use lookalike_corpus::write::rows::RowFormat;
+use lookalike_corpus::{Corpus, Origin};
+use lookalike_text::hash;
+use serde::{Deserialize, Serialize};
+
+use crate::candidates;
+use crate::catalogue::Catalogue;
+use crate::classes;
+use crate::context::{Budget, Context, Settings, write_whole};
+use crate::error::EngineError;
+use crate::kept;
+use crate::recipe::{JobRecipe, Task};
+use crate::results::{self, Findings};
+use crate::sketch;
+use crate::survey;
+use crate::verify;
+use crate::walk::Watch;
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Job {
+    /// Everything that can change the result.
+    pub recipe: JobRecipe,
+    /// The input.
+    pub corpus: Corpus,
+    /// Documents to compare the input with.
+    pub against: Option<Corpus>,
+    /// How the work is done.
+    pub settings: Settings,
+    /// What is written.
+    pub outputs: Outputs,
+}
+
+/// What a job writes beside its decisions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Outputs {
+    /// Format of the tables.
+    pub format: RowFormat,
+    /// Copies of the input shards.
+    pub write: Shards,
+    /// Kept records carry their cluster and its size.
+    pub annotate: bool,
+}
+
+/// Which documents the copies of the input shards hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Shards {
+    /// No copies are made.
+    #[default]
+    None,
+    /// Those that were kept.
+    Kept,
+    /// Those that were removed.
+    Removed,
+}
+
+/// The counts of a finished job.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Summary {
+    /// Records found, rejected ones included.
+    pub documents: u64,
+    /// Documents that stay.
+    pub kept: u64,
+    /// Documents that go, each with a witness.
+    pub removed: u64,
+    /// Records that could not be read.
+    pub rejected: u64,
+    /// Records that are no documents.
+    pub skipped: u64,
+    /// Clusters of two or more.
+    pub clusters: u64,
+    /// Documents beyond the first of each class of equal words.
+    pub exact_duplicates: u64,
+    /// Distinct pairs proposed.
+    pub candidates: u64,
+    /// Pairs measured.
+    pub verified: u64,
+    /// Groups that did not propose all of their pairs.
+    pub giant_groups: u64,
+    /// Documents whose id an earlier one bears.
+    pub duplicate_ids: u64,
+    /// Bytes of extracted text.
+    pub text_bytes: u64,
+    /// Version of the program.
+    pub version: String,
+    /// Pairs counted by the method's word alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unverified: bool,
+    /// Witnesses may be below the threshold.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub witnesses_waived: bool,
+    /// Documents of the other corpus.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub against: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// What is known of the machine and the run: the one file that differs from run to run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct RunFacts {
+    seconds: f64,
+    seconds_by_stage: BTreeMap<&'static str, f64>,
+    peak_memory_bytes: Option<u64>,
+    scratch_bytes: u64,
+    threads: usize,
+    memory_cap_bytes: u64,
+    spool: bool,
+    cores: usize,
+    system: &'static str,
+    finished: u64,
+}
+
+/// What a job in progress remembers of its input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct InputMark {
+    name: String,
+    bytes: Option<u64>,
+    modified: Option<u64>,
+    against: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Ticket {
+    recipe: String,
+    inputs: Vec<InputMark>,
+}
+
+/// The folder for scratch files inside a job's folder.
+const WORK: &str = "work";
+const LOCK: &str = "lock";
+const TICKET: &str = "job.json";
+const SUMMARY: &str = "summary.json";
+
+/// A job's folder, locked.
+pub struct OpenJob {
+    job: Job,
+    folder: PathBuf,
+    stamp: u128,
+    begun: Instant,
+    seconds: BTreeMap<&'static str, f64>,
+    scratch: u64,
+    lock: Option<File>,
+    /// For tests: a smaller bound than the memory cap asks for.
+    pub(crate) bucket_bytes: Option<u64>,
+}
+
+/// What a folder turned out to be.
+pub enum Opened {
+    /// The same job ran to its end here.
+    Finished(Box<Summary>),
+    /// There is work to do.
+    Open(Box<OpenJob>),
+}
+
+impl Job {
+    /// Takes hold of `folder`: a new one, or one in which the same job was begun.
+    pub fn open(mut self, folder: &Path) -> Result<Opened, EngineError> {
+        Budget::new(&self.settings, self.recipe.reading.max_document_bytes)?;
+        let work = folder.join(WORK);
+        let ours = folder.join(SUMMARY).exists() || work.join(TICKET).exists() || work.join(LOCK).exists();
+        if !ours && !is_empty(folder)? {
+            return Err(EngineError::NotAJob { folder: folder.to_owned() });
+        }
+        if let Some(done) = self.finished(folder)? {
+            return Ok(Opened::Finished(Box::new(done)));
+        }
+        std::fs::create_dir_all(&work).map_err(|error| EngineError::write(&work, error))?;
+        let lock = lock(folder, &work.join(LOCK))?;
+        receive_stdin(&mut self.corpus, &work)?;
+        let ticket = Ticket { recipe: self.recipe.to_toml(), inputs: self.inputs() };
+        let path = work.join(TICKET);
+        match std::fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Ticket>(&text).ok()) {
+            Some(before) => self.same(folder, &before, &ticket)?,
+            None => {
+                self.check_room(folder)?;
+                write_whole(&path, &serde_json::to_vec(&ticket).expect("names can be written"))?;
+            }
+        }
+        let stamp = hash::digest(&serde_json::to_vec(&ticket).expect("names can be written"));
+        Ok(Opened::Open(Box::new(OpenJob {
+            job: self,
+            folder: folder.to_owned(),
+            stamp,
+            begun: Instant::now(),
+            seconds: BTreeMap::new(),
+            scratch: 0,
+            lock: Some(lock),
+            bucket_bytes: None,
+        })))
+    }
+
+    /// The summary, if the same job is finished there.
+    fn finished(&self, folder: &Path) -> Result<Option<Summary>, EngineError> {
+        let path = folder.join(SUMMARY);
+        let Ok(text) = std::fs::read(&path) else { return Ok(None) };
+        let summary = serde_json::from_slice(&text)
+            .map_err(|error| EngineError::Damaged { file: path, what: format!("it cannot be read: {error}") })?;
+        let path = folder.join("recipe.toml");
+        let text = std::fs::read_to_string(&path).map_err(|error| EngineError::read(&path, error))?;
+        let before = JobRecipe::from_toml(&text)
+            .map_err(|error| EngineError::Damaged { file: path, what: error })?;
+        if before != self.recipe {
+            let differences = before.differences(&self.recipe);
+            return Err(EngineError::OtherRecipe { folder: folder.to_owned(), differences });
+        }
+        let wanted = kept::folder_name(self.outputs.write);
+        if wanted.is_some_and(|name| !folder.join(name).exists()) {
+            return Err(EngineError::Request(format!(
+                "the job in {} is finished and has no {}/; name another folder to run it with --write",
+                folder.display(),
+                wanted.unwrap_or_default()
+            )));
+        }
+        // A process that was killed right after the last file leaves its scratch folder.
+        let _ = std::fs::remove_dir_all(folder.join(WORK));
+        Ok(Some(summary))
+    }
+
+    fn same(&self, folder: &Path, before: &Ticket, now: &Ticket) -> Result<(), EngineError> {
+        if before.recipe != now.recipe {
+            let differences = match JobRecipe::from_toml(&before.recipe) {
+                Ok(recipe) => recipe.differences(&self.recipe),
+                Err(error) => error,
+            };
+            return Err(EngineError::OtherRecipe { folder: folder.to_owned(), differences });
+        }
+        if before.inputs != now.inputs {
+            let what = changed(&before.inputs, &now.inputs);
+            return Err(EngineError::InputChanged { folder: folder.to_owned(), what });
+        }
+        Ok(())
+    }
+
+    fn inputs(&self) -> Vec<InputMark> {
+        let marks = |corpus: &Corpus, against: bool| -> Vec<InputMark> {
+            let modified = |origin: &Origin| match origin {
+                Origin::File(path) => modified(path),
+                _ => None,
+            };
+            let mark = |shard: &lookalike_corpus::Shard| InputMark {
+                name: shard.name.clone(),
+                bytes: shard.bytes,
+                modified: modified(&shard.origin),
+                against,
+            };
+            corpus.shards().iter().map(mark).collect()
+        };
+        let mut all = self.against.as_ref().map_or_else(Vec::new, |corpus| marks(corpus, true));
+        all.extend(marks(&self.corpus, false));
+        all
+    }
+
+    /// Bytes of scratch that the run will take at most, as far as the sizes of the input tell.
+    pub fn scratch_estimate(&self) -> u64 {
+        let corpora = self.against.iter().chain([&self.corpus]);
+        let text: u64 = corpora.flat_map(Corpus::shards).map(text_estimate).sum();
+        if self.settings.spool { text + text / 5 } else { text * 3 / 5 }
+    }
+
+    fn check_room(&self, folder: &Path) -> Result<(), EngineError> {
+        let needed = self.scratch_estimate();
+        let free = free_space(folder);
+        if free.is_some_and(|free| free < needed) {
+            return Err(EngineError::NoRoom { folder: folder.to_owned(), needed, free: free.unwrap_or(0) });
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of text that a shard may hold, from its size and its compression.
+fn text_estimate(shard: &lookalike_corpus::Shard) -> u64 {
+    let factor = match shard.name.rsplit('.').next() {
+        Some("gz") => 4,
+        Some("zst" | "bz2") => 5,
+        Some("parquet") => 3,
+        _ => 1,
+    };
+    shard.bytes.unwrap_or(0) * factor
+}
+
+/// Free bytes of the disk that holds `folder`, or will.
+pub fn free_space(folder: &Path) -> Option<u64> {
+    let there = folder.ancestors().find(|path| path.exists() || path.as_os_str().is_empty())?;
+    let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
+    #[cfg(unix)]
+    {
+        let facts = rustix::fs::statvfs(there).ok()?;
+        Some(facts.f_bavail * facts.f_frsize)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = there;
+        None
+    }
+}
+
+fn is_empty(folder: &Path) -> Result<bool, EngineError> {
+    match std::fs::read_dir(folder) {
+        Ok(mut entries) => Ok(entries.next().is_none()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(EngineError::read(folder, error)),
+    }
+}
+
+fn lock(folder: &Path, path: &Path) -> Result<File, EngineError> {
+    let file = File::options().create(true).append(true).open(path).map_err(|error| EngineError::write(path, error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => Err(EngineError::Locked { folder: folder.to_owned() }),
+        Err(std::fs::TryLockError::Error(error)) => Err(EngineError::write(path, error)),
+    }
+}
+
+fn modified(path: &Path) -> Option<u64> {
+    let time = std::fs::metadata(path).ok()?.modified().ok()?;
+    time.duration_since(UNIX_EPOCH).ok().map(|since| since.as_nanos() as u64)
+}
+
+/// Puts standard input into a file, so that it can be read again.
+fn receive_stdin(corpus: &mut Corpus, work: &Path) -> Result<(), EngineError> {
+    if !corpus.shards().iter().any(|shard| shard.origin == Origin::Stdin) {
+        return Ok(());
+    }
+    let path = work.join("stdin");
+    if !path.exists() {
+        let pending = work.join("stdin.part");
+        let copy = || -> std::io::Result<()> {
+            let mut file = File::create(&pending)?;
+            std::io::copy(&mut std::io::stdin().lock(), &mut file)?;
+            file.flush()
+        };
+        copy().map_err(|error| EngineError::write(&pending, error))?;
+        std::fs::rename(&pending, &path).map_err(|error| EngineError::write(&path, error))?;
+    }
+    corpus.stdin_from(&path);
+    Ok(())
+}
+
+fn changed(before: &[InputMark], now: &[InputMark]) -> String {
+    for (old, new) in before.iter().zip(now) {
+        if old.name != new.name || old.against != new.against {
+            return format!("{} was there and now {} is", old.name, new.name);
+        }
+        if old.bytes != new.bytes {
+            let size = |mark: &InputMark| mark.bytes.map_or("unknown".to_owned(), |bytes| bytes.to_string());
+            return format!("{} had {} bytes and has {}", old.name, size(old), size(new));
+        }
+        if old.modified != new.modified {
+            return format!("{} was written to", old.name);
+        }
+    }
+    format!("there were {} files and are {}", before.len(), now.len())
+}
+
+impl OpenJob {
+    /// Does what is left of the work. `watch` can stop it; the same call in a later process goes on.
+    pub fn run(&mut self, watch: &Watch) -> Result<Findings, EngineError> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(self.job.settings.threads.max(1))
+            .build()
+            .map_err(|error| EngineError::Request(format!("threads cannot be started: {error}")))?;
+        pool.install(|| self.stages(watch))
+    }
+
+    fn stages(&mut self, watch: &Watch) -> Result<Findings, EngineError> {
+        let (mut seconds, mut scratch) = (BTreeMap::new(), 0);
+        let findings = {
+            let ctx = self.context(watch)?;
+            let mut clock = Clock { seconds: &mut seconds, begun: Instant::now(), scratch: &mut scratch, ctx: &ctx };
+            survey::survey(&ctx)?;
+            clock.lap("survey");
+            sketch::sketch(&ctx)?;
+            clock.lap("sketch");
+            let catalogue = Catalogue::load(&ctx)?;
+            ctx.budget.admit(catalogue.len().into())?;
+            let collapsed = classes::collapse(&ctx, &catalogue)?;
+            clock.lap("collapse");
+            let proposed = candidates::propose(&ctx, &catalogue)?;
+            clock.lap("group");
+            let tally = verify::verify(&ctx, &catalogue)?;
+            clock.lap("verify");
+            let mut findings = match ctx.recipe.task {
+                Task::Dedup => results::dedup(&ctx, &catalogue, &self.folder, self.job.outputs, collapsed, proposed, tally)?,
+                Task::Pairs => results::pairs(&ctx, &catalogue, &self.folder, self.job.outputs, collapsed, proposed, tally)?,
+            };
+            if self.job.outputs.write != Shards::None && ctx.recipe.task == Task::Dedup {
+                kept::write(&ctx, &catalogue, &self.folder, self.job.outputs)?;
+            }
+            clock.lap("write");
+            results::read_samples(&ctx, &catalogue, &mut findings)?;
+            clock.lap("report");
+            findings
+        };
+        self.seconds = seconds;
+        self.scratch = scratch;
+        Ok(findings)
+    }
+
+    fn context<'j>(&'j self, watch: &'j Watch) -> Result<Context<'j>, EngineError> {
+        let recipe = &self.job.recipe;
+        Ok(Context {
+            recipe,
+            measure: recipe.measure()?,
+            method: recipe.method()?,
+            profile: recipe.profile()?,
+            content: recipe.content()?,
+            keep: recipe.keep()?,
+            within: recipe.within(),
+            against: self.job.against.as_ref(),
+            corpus: &self.job.corpus,
+            settings: &self.job.settings,
+            budget: Budget::new(&self.job.settings, recipe.reading.max_document_bytes)?,
+            watch,
+            work: self.folder.join(WORK),
+            stamp: self.stamp,
+            bucket_bytes: self.bucket_bytes,
+        })
+    }
+
+    /// Writes the last files and takes the scratch folder away. From then on the job is finished.
+    pub fn finish(mut self, summary: &Summary) -> Result<(), EngineError> {
+        let facts = RunFacts {
+            seconds: self.begun.elapsed().as_secs_f64(),
+            seconds_by_stage: std::mem::take(&mut self.seconds),
+            peak_memory_bytes: peak_memory(),
+            scratch_bytes: self.scratch,
+            threads: self.job.settings.threads,
+            memory_cap_bytes: self.job.settings.memory,
+            spool: self.job.settings.spool,
+            cores: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
+            system: std::env::consts::OS,
+            finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        };
+        write_whole(&self.folder.join("run.json"), &pretty(&facts))?;
+        write_whole(&self.folder.join("recipe.toml"), self.job.recipe.to_toml().as_bytes())?;
+        write_whole(&self.folder.join(SUMMARY), &pretty(summary))?;
+        drop(self.lock.take());
+        let work = self.folder.join(WORK);
+        std::fs::remove_dir_all(&work).map_err(|error| EngineError::write(&work, error))
+    }
+
+    /// The recipe of the job.
+    pub fn recipe(&self) -> &JobRecipe {
+        &self.job.recipe
+    }
+
+    /// The job's folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+/// A small file for programs and people.
+fn pretty(value: &impl Serialize) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(value).expect("counts can be written");
+    text.push(b'\n');
+    text
+}
+
+struct Clock<'c> {
+    seconds: &'c mut BTreeMap<&'static str, f64>,
+    begun: Instant,
+    scratch: &'c mut u64,
+    ctx: &'c Context<'c>,
+}
+
+impl Clock<'_> {
+    /// A stage ended: how long it took, and how much disk is taken now.
+    fn lap(&mut self, stage: &'static str) {
+        self.seconds.insert(stage, self.begun.elapsed().as_secs_f64());
+        self.begun = Instant::now();
+        let entries = std::fs::read_dir(&self.ctx.work).into_iter().flatten().flatten();
+        let taken = entries.filter_map(|entry| entry.metadata().ok()).map(|facts| facts.len()).sum();
+        *self.scratch = (*self.scratch).max(taken);
+    }
+}
+
+/// The largest resident set of this process so far, where the system tells.
+pub fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().trim_end_matches("kB").trim().parse::<u64>().ok().map(|kib| kib << 10)
+}

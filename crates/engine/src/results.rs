@@ -1,0 +1,800 @@
+//! Stage 7, write: decisions become files, and what a report shows is gathered.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use lookalike_corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
+use lookalike_text::extract::Extractor;
+
+use crate::candidates::{self, Proposed};
+use crate::catalogue::{Catalogue, Lookup, ShardView};
+use crate::classes::{self, Collapsed};
+use crate::context::Context;
+use crate::error::EngineError;
+use crate::job::{Outputs, Summary};
+use crate::recipe::{ClusterRule, Task};
+use crate::sketch::{host, unit_file};
+use crate::star::Removal;
+use crate::store::file::{Access, Run, RunWriter};
+use crate::store::sort::{Codec, Couples, Sorter, couple, existing, uncouple};
+use crate::verify::tally::{Sample, Tally};
+use crate::verify::{self, Pairs, Removals};
+
+/// What a job found, for a report.
+#[derive(Debug, Clone, Default)]
+pub struct Findings {
+    /// The counts.
+    pub summary: Summary,
+    /// Measured pairs by similarity in hundredths, the last for 1.
+    pub histogram: Vec<u64>,
+    /// Clusters by size: the lowest size of a bin, the highest, and how many.
+    pub cluster_sizes: Vec<(u64, u64, u64)>,
+    /// The largest clusters.
+    pub biggest: Vec<BigCluster>,
+    /// Documents and removals per shard, most removals first.
+    pub sources: Vec<Share>,
+    /// Documents and removals per host, most removals first.
+    pub hosts: Vec<Share>,
+    /// Rejections by reason.
+    pub rejections: BTreeMap<String, u64>,
+    /// Pairs for a person to look at.
+    pub samples: Vec<PairSample>,
+    /// What a reader of the results should know.
+    pub notes: Vec<String>,
+    /// Pairs written, by `pairs`.
+    pub pairs: u64,
+}
+
+/// Documents and removals of a part of the corpus.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Share {
+    /// The part.
+    pub name: String,
+    /// Documents found.
+    pub documents: u64,
+    /// Those removed.
+    pub removed: u64,
+}
+
+/// A large cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BigCluster {
+    /// Ordinal of its keeper.
+    pub cluster: u64,
+    /// Id of its keeper.
+    pub keep: String,
+    /// Number of its documents.
+    pub size: u64,
+    /// A few of their ids.
+    pub members: Vec<String>,
+    /// The beginning of the keeper's text.
+    pub excerpt: String,
+    keeper: u32,
+}
+
+/// Why a pair is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Section {
+    /// Drawn by lot from those at or above the threshold.
+    Random,
+    /// Just above the threshold.
+    Above,
+    /// Just below it.
+    Below,
+}
+
+/// A pair for a person to look at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PairSample {
+    /// Why it is shown.
+    pub section: Section,
+    /// Its similarity.
+    pub similarity: f64,
+    /// The earlier document.
+    pub a: SampleDocument,
+    /// The later one.
+    pub b: SampleDocument,
+}
+
+/// A document of a sample.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SampleDocument {
+    /// Its id.
+    pub id: String,
+    /// Its address.
+    pub url: Option<String>,
+    /// Its text.
+    pub text: String,
+    /// It was removed.
+    pub removed: bool,
+    number: u32,
+}
+
+/// Rows of tables that are shown in full; the rest is one row.
+const ROWS: usize = 30;
+/// Large clusters that are shown.
+const BIGGEST: usize = 12;
+/// Ids that are shown of each.
+const MEMBERS: usize = 6;
+/// Hosts that are counted one by one; those met after them are counted together.
+const HOSTS: usize = 1 << 16;
+/// Text that is kept of a sample.
+const SAMPLE_BYTES: usize = 64 << 10;
+
+const REMOVED: &[Column] = &[
+    Column::new("id", Kind::Text),
+    Column::new("witness", Kind::Text),
+    Column::new("similarity", Kind::OptionalF64),
+    Column::new("cluster", Kind::U64),
+    Column::new("n", Kind::U64),
+    Column::new("witness_n", Kind::U64),
+    Column::new("via", Kind::OptionalText).omit_if_none(),
+    Column::new("against", Kind::OptionalText).omit_if_none(),
+];
+
+const CLUSTERS: &[Column] = &[
+    Column::new("cluster", Kind::U64),
+    Column::new("keep", Kind::Text),
+    Column::new("members", Kind::ListOfText),
+    Column::new("members_n", Kind::ListOfU64),
+    Column::new("against", Kind::OptionalText).omit_if_none(),
+];
+
+const PAIRS: &[Column] = &[
+    Column::new("a", Kind::Text),
+    Column::new("b", Kind::Text),
+    Column::new("similarity", Kind::OptionalF64),
+    Column::new("reverse", Kind::OptionalF64).omit_if_none(),
+];
+
+const REJECTED: &[Column] = &[
+    Column::new("source", Kind::Text),
+    Column::new("position", Kind::U64),
+    Column::new("reason", Kind::Text),
+];
+
+/// The file with all removals in order, beside the scratch files.
+const SORTED: &str = "removed.sorted";
+/// The file with the size of every cluster of two or more, by keeper.
+const SIZES: &str = "clusters.sizes";
+
+/// Writes the tables of `dedup`.
+pub(crate) fn dedup(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    folder: &Path,
+    outputs: Outputs,
+    collapsed: Collapsed,
+    proposed: Proposed,
+    tally: Tally,
+) -> Result<Findings, EngineError> {
+    ctx.begin("write", None, false);
+    let mut findings = begin(ctx, catalogue, collapsed, proposed, &tally);
+    findings.summary.removed = sort_removals(ctx, catalogue)?;
+    write_removed(ctx, catalogue, folder, outputs.format)?;
+    write_clusters(ctx, catalogue, folder, outputs.format, &mut findings)?;
+    findings.rejections = write_rejected(ctx, catalogue, folder, outputs.format)?;
+    shares(ctx, catalogue, &mut findings)?;
+    let summary = &mut findings.summary;
+    summary.kept = summary.documents - summary.removed - summary.rejected;
+    choose_samples(ctx, &tally, &mut findings)?;
+    Ok(findings)
+}
+
+fn begin(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    collapsed: Collapsed,
+    proposed: Proposed,
+    tally: &Tally,
+) -> Findings {
+    let mut summary = Summary {
+        documents: (catalogue.len() - catalogue.references()).into(),
+        exact_duplicates: collapsed.exact_duplicates,
+        duplicate_ids: collapsed.duplicate_ids,
+        candidates: proposed.candidates,
+        giant_groups: proposed.giant_groups,
+        verified: if ctx.recipe.verified { tally.verified + tally.hops } else { 0 },
+        version: ctx.recipe.lookalike.clone(),
+        unverified: !ctx.recipe.verified,
+        witnesses_waived: ctx.recipe.cluster == ClusterRule::Components && ctx.recipe.task == Task::Dedup,
+        against: catalogue.references().into(),
+        ..Summary::default()
+    };
+    for view in catalogue.shards(ctx).iter().filter(|view| !view.reference) {
+        summary.rejected += view.meta.rejected;
+        summary.skipped += view.meta.skipped.values().sum::<u64>();
+        summary.text_bytes += view.meta.text_bytes;
+    }
+    let mut notes = Vec::new();
+    if summary.unverified {
+        notes.push("Pairs were not measured (--unverified): each counts by the word of its method alone.".to_owned());
+    }
+    if summary.witnesses_waived {
+        notes.push(
+            "Whole components were merged (--cluster components): a removed document may be less similar to its \
+             witness than the threshold asks."
+                .to_owned(),
+        );
+    }
+    if summary.giant_groups > 0 {
+        notes.push(format!(
+            "{} groups of more than {} documents with a common key did not propose all of their pairs.",
+            summary.giant_groups, ctx.recipe.max_group
+        ));
+    }
+    if summary.duplicate_ids > 0 {
+        notes.push(format!(
+            "{} documents bear an id that an earlier one bears; ordinals (n) tell them apart.",
+            summary.duplicate_ids
+        ));
+    }
+    Findings { summary, histogram: tally.histogram.clone(), notes, ..Findings::default() }
+}
+
+/// Brings the removals of all buckets into one order; returns how many there are.
+fn sort_removals(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<u64, EngineError> {
+    for run in existing(&ctx.place("removing"))? {
+        crate::context::remove_if_there(&run)?;
+    }
+    let memory = ctx.budget.free(catalogue.len().into(), 0) as usize / 4;
+    let mut sorter = Sorter::new(ctx.place("removing"), Removals, memory);
+    for path in verify::decided(ctx)? {
+        let mut records = Run::open(&path, Removals::label(ctx))?.records();
+        while let Some(bytes) = records.next()? {
+            sorter.push(Removals.get(bytes))?;
+        }
+    }
+    let mut sorted = sorter.sorted()?;
+    let mut writer = RunWriter::create(&ctx.file(SORTED), Removals::label(ctx))?;
+    let (mut bytes, mut count) = ([0; 20], 0);
+    while let Some(item) = sorted.next()? {
+        Removals.put(item, &mut bytes);
+        writer.push(&bytes)?;
+        count += 1;
+    }
+    writer.finish()?;
+    Ok(count)
+}
+
+/// All removals, in the order of the input.
+fn removals(ctx: &Context<'_>, mut each: impl FnMut(Removal) -> Result<(), EngineError>) -> Result<(), EngineError> {
+    let mut records = Run::open(&ctx.file(SORTED), Removals::label(ctx))?.records();
+    let mut seen = 0u64;
+    while let Some(bytes) = records.next()? {
+        seen += 1;
+        if seen % 65_536 == 0 {
+            ctx.check()?;
+        }
+        each(Removals::removal(Removals.get(bytes)))?;
+    }
+    Ok(())
+}
+
+/// Ordinals as outputs write them: of the input, or of the corpus it was compared with.
+fn ordinal(catalogue: &Catalogue, document: u32) -> u64 {
+    let references = catalogue.references();
+    if document < references { document.into() } else { (document - references).into() }
+}
+
+/// What outputs say of a document of the other corpus.
+fn against(catalogue: &Catalogue, document: u32) -> Option<&'static str> {
+    (document < catalogue.references()).then_some("other")
+}
+
+fn write_removed(ctx: &Context<'_>, catalogue: &Catalogue, folder: &Path, format: RowFormat) -> Result<(), EngineError> {
+    let target = folder.join(format!("removed{}", format.suffix()));
+    let mut rows = RowWriter::create(&target, format, REMOVED, &ctx.recipe.to_toml())?;
+    let components = ctx.recipe.cluster == ClusterRule::Components;
+    let (mut own, mut other) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
+    removals(ctx, |removal| {
+        let names = own.names(removal.document)?;
+        let witness = other.names(removal.witness)?;
+        let via = if components { Some(other.names(removal.via)?.id) } else { None };
+        rows.push(&[
+            Cell::Text(&names.id),
+            Cell::Text(&witness.id),
+            Cell::OptionalF64(Some(removal.similarity)),
+            Cell::U64(ordinal(catalogue, removal.witness)),
+            Cell::U64(ordinal(catalogue, removal.document)),
+            Cell::U64(ordinal(catalogue, removal.witness)),
+            Cell::OptionalText(via.as_deref()),
+            Cell::OptionalText(against(catalogue, removal.witness)),
+        ])?;
+        Ok(())
+    })?;
+    Ok(rows.finish()?)
+}
+
+fn write_clusters(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    folder: &Path,
+    format: RowFormat,
+    findings: &mut Findings,
+) -> Result<(), EngineError> {
+    for run in existing(&ctx.place("clustering"))? {
+        crate::context::remove_if_there(&run)?;
+    }
+    let memory = ctx.budget.free(catalogue.len().into(), 0) as usize / 4;
+    let mut sorter = Sorter::new(ctx.place("clustering"), Couples, memory);
+    removals(ctx, |removal| sorter.push(couple(removal.witness, removal.document)))?;
+    let target = folder.join(format!("clusters{}", format.suffix()));
+    let mut rows = RowWriter::create(&target, format, CLUSTERS, &ctx.recipe.to_toml())?;
+    let mut sizes = RunWriter::create(&ctx.file(SIZES), ctx.label("sizes", 8))?;
+    let mut bins: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut lookup = Lookup::new(ctx, catalogue);
+    let mut put = |members: &mut Vec<u32>| -> Result<(), EngineError> {
+        let Some(&keeper) = members.first() else { return Ok(()) };
+        members.sort_unstable();
+        let ids: Result<Vec<String>, EngineError> =
+            members.iter().map(|&member| Ok(lookup.names(member)?.id)).collect();
+        let ids = ids?;
+        let texts: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let numbers: Vec<u64> = members.iter().map(|&member| ordinal(catalogue, member)).collect();
+        let keep = lookup.names(keeper)?.id;
+        let cluster = ordinal(catalogue, keeper);
+        rows.push(&[
+            Cell::U64(cluster),
+            Cell::Text(&keep),
+            Cell::ListOfText(&texts),
+            Cell::ListOfU64(&numbers),
+            Cell::OptionalText(against(catalogue, keeper)),
+        ])?;
+        let size = members.len() as u64;
+        sizes.push(&couple(keeper, members.len() as u32).to_le_bytes())?;
+        findings.summary.clusters += 1;
+        *bins.entry(size.ilog2()).or_default() += 1;
+        let shown = ids.into_iter().take(MEMBERS).collect();
+        findings.biggest.push(BigCluster { cluster, keep, size, members: shown, excerpt: String::new(), keeper });
+        if findings.biggest.len() > 8 * BIGGEST {
+            trim_biggest(&mut findings.biggest);
+        }
+        members.clear();
+        Ok(())
+    };
+    let mut sorted = sorter.sorted()?;
+    let mut members: Vec<u32> = Vec::new();
+    while let Some(pair) = sorted.next()? {
+        let (keeper, member) = uncouple(pair);
+        if members.first() != Some(&keeper) {
+            put(&mut members)?;
+            members.push(keeper);
+        }
+        members.push(member);
+    }
+    put(&mut members)?;
+    rows.finish()?;
+    sizes.finish()?;
+    trim_biggest(&mut findings.biggest);
+    findings.cluster_sizes =
+        bins.into_iter().map(|(power, count)| (1 << power, (2 << power) - 1, count)).collect();
+    Ok(())
+}
+
+fn trim_biggest(biggest: &mut Vec<BigCluster>) {
+    biggest.sort_by_key(|cluster| (std::cmp::Reverse(cluster.size), cluster.cluster));
+    biggest.truncate(BIGGEST);
+}
+
+#[derive(serde::Deserialize)]
+struct RejectedLine {
+    record: u64,
+    position: u64,
+    reason: String,
+}
+
+fn write_rejected(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    folder: &Path,
+    format: RowFormat,
+) -> Result<BTreeMap<String, u64>, EngineError> {
+    let target = folder.join(format!("rejected{}", format.suffix()));
+    let mut rows = RowWriter::create(&target, format, REJECTED, &ctx.recipe.to_toml())?;
+    let views = catalogue.shards(ctx);
+    let mut reasons = BTreeMap::new();
+    for (unit, (reference, _)) in ctx.units().into_iter().enumerate() {
+        let path = unit_file(ctx, unit, "rejected");
+        let mut records = Run::open(&path, ctx.label("rejected", 1))?.records();
+        if reference {
+            continue;
+        }
+        let (mut line, mut byte) = (Vec::new(), [0]);
+        while records.take(&mut byte)? {
+            if byte != [b'\n'] {
+                line.push(byte[0]);
+                continue;
+            }
+            let rejected: RejectedLine = serde_json::from_slice(&line)
+                .map_err(|error| EngineError::Damaged { file: path.clone(), what: error.to_string() })?;
+            line.clear();
+            let document = catalogue.base(unit) + rejected.record as u32;
+            let view = shard_of(&views, document);
+            let source = view.map_or("", |view| view.shard.name.as_str());
+            rows.push(&[Cell::Text(source), Cell::U64(rejected.position), Cell::Text(&rejected.reason)])?;
+            let kind = rejected.reason.split(':').next().unwrap_or_default();
+            *reasons.entry(kind.to_owned()).or_insert(0) += 1;
+        }
+    }
+    rows.finish()?;
+    Ok(reasons)
+}
+
+/// The shard that holds a document.
+pub(crate) fn shard_of<'v, 'c>(views: &'v [ShardView<'c>], document: u32) -> Option<&'v ShardView<'c>> {
+    let index = views.partition_point(|view| view.first <= document);
+    // Empty shards begin where the next one does.
+    views[..index].iter().rev().find(|view| document < view.first + view.records)
+}
+
+/// Counts documents and removals per shard and per host.
+fn shares(ctx: &Context<'_>, catalogue: &Catalogue, findings: &mut Findings) -> Result<(), EngineError> {
+    let views = catalogue.shards(ctx);
+    let mut sources: Vec<Share> = views
+        .iter()
+        .map(|view| Share { name: view.shard.name.clone(), documents: view.records.into(), removed: 0 })
+        .collect();
+    let mut hosts: HashMap<String, (u64, u64)> = HashMap::new();
+    let mut others = (0, 0);
+    let mut removed = Run::open(&ctx.file(SORTED), Removals::label(ctx))?.records();
+    let mut next_removed = removed.next()?.map(|bytes| Removals.get(bytes).0);
+    let mut source = 0;
+    catalogue.names(ctx, |document, _, url| {
+        while document >= views[source].first + views[source].records {
+            source += 1;
+        }
+        if document < catalogue.references() {
+            return Ok(());
+        }
+        let gone = next_removed == Some(document);
+        if gone {
+            next_removed = removed.next()?.map(|bytes| Removals.get(bytes).0);
+            sources[source].removed += 1;
+        }
+        if let Some(host) = url.map(host).filter(|host| !host.is_empty()) {
+            let host = host.to_ascii_lowercase();
+            let count = match hosts.len() < HOSTS || hosts.contains_key(&host) {
+                true => hosts.entry(host).or_default(),
+                false => &mut others,
+            };
+            count.0 += 1;
+            count.1 += u64::from(gone);
+        }
+        Ok(())
+    })?;
+    let sources = sources.into_iter().zip(&views).filter(|(_, view)| !view.reference).map(|(share, _)| share).collect();
+    findings.sources = top(sources, Share::default());
+    let hosts = hosts.into_iter().map(|(name, (documents, removed))| Share { name, documents, removed }).collect();
+    findings.hosts = top(hosts, Share { name: String::new(), documents: others.0, removed: others.1 });
+    Ok(())
+}
+
+/// The parts with most removals, and one row for all others.
+fn top(mut shares: Vec<Share>, mut others: Share) -> Vec<Share> {
+    shares.sort_by(|a, b| {
+        (b.removed, b.documents).cmp(&(a.removed, a.documents)).then_with(|| a.name.cmp(&b.name))
+    });
+    let rest = shares.split_off(shares.len().min(ROWS));
+    let more = rest.len();
+    for share in rest {
+        others.documents += share.documents;
+        others.removed += share.removed;
+    }
+    if others.documents > 0 {
+        others.name = format!("{more} others");
+        shares.push(others);
+    }
+    shares
+}
+
+fn choose_samples(ctx: &Context<'_>, tally: &Tally, findings: &mut Findings) -> Result<(), EngineError> {
+    let sections =
+        [(Section::Random, &tally.random), (Section::Above, &tally.above), (Section::Below, &tally.below)];
+    for (section, samples) in sections {
+        for &Sample { a, b, similarity } in samples {
+            let document = |number| SampleDocument { number, ..SampleDocument::default() };
+            let (a, b) = (document(a), document(b));
+            if findings.samples.iter().all(|other| (other.a.number, other.b.number) != (a.number, b.number)) {
+                findings.samples.push(PairSample { section, similarity, a, b });
+            }
+        }
+    }
+    let mut wanted: Vec<u32> =
+        findings.samples.iter().flat_map(|sample| [sample.a.number, sample.b.number]).collect();
+    wanted.sort_unstable();
+    let mut gone = Vec::new();
+    if ctx.recipe.task == Task::Dedup {
+        removals(ctx, |removal| {
+            if wanted.binary_search(&removal.document).is_ok() {
+                gone.push(removal.document);
+            }
+            Ok(())
+        })?;
+    }
+    for sample in &mut findings.samples {
+        for document in [&mut sample.a, &mut sample.b] {
+            document.removed = gone.binary_search(&document.number).is_ok();
+        }
+    }
+    Ok(())
+}
+
+/// Reads the texts of samples and large clusters again from the input.
+pub(crate) fn read_samples(ctx: &Context<'_>, catalogue: &Catalogue, findings: &mut Findings) -> Result<(), EngineError> {
+    let mut wanted: Vec<u32> = findings
+        .samples
+        .iter()
+        .flat_map(|sample| [sample.a.number, sample.b.number])
+        .chain(findings.biggest.iter().map(|cluster| cluster.keeper))
+        .collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    ctx.begin("report", None, false);
+    let texts = texts(ctx, catalogue, &wanted)?;
+    let mut lookup = Lookup::new(ctx, catalogue);
+    for sample in &mut findings.samples {
+        for document in [&mut sample.a, &mut sample.b] {
+            let names = lookup.names(document.number)?;
+            document.id = names.id;
+            document.url = names.url;
+            document.text = texts.get(&document.number).cloned().unwrap_or_default();
+        }
+    }
+    for cluster in &mut findings.biggest {
+        let text = texts.get(&cluster.keeper).map_or("", String::as_str);
+        cluster.excerpt = text.split_whitespace().take(40).collect::<Vec<_>>().join(" ");
+    }
+    Ok(())
+}
+
+/// The texts of a few documents; shards are read up to the last one wanted.
+fn texts(ctx: &Context<'_>, catalogue: &Catalogue, wanted: &[u32]) -> Result<HashMap<u32, String>, EngineError> {
+    let mut texts = HashMap::new();
+    let mut extractor = Extractor::default();
+    for view in catalogue.shards(ctx) {
+        let first = wanted.partition_point(|&document| document < view.first);
+        let last = wanted.partition_point(|&document| document < view.first + view.records);
+        let Some(&end) = wanted[first..last].last() else { continue };
+        let corpus = if view.reference { ctx.against.unwrap_or(ctx.corpus) } else { ctx.corpus };
+        let mut reader = view.shard.open(corpus.options())?;
+        let mut document = view.first;
+        while document <= end {
+            ctx.check()?;
+            match reader.next()? {
+                None => break,
+                Some(lookalike_corpus::Item::Skipped(_)) => continue,
+                Some(lookalike_corpus::Item::Rejected(_)) => {}
+                Some(lookalike_corpus::Item::Document(found)) => {
+                    if wanted.binary_search(&document).is_ok() {
+                        let text = extractor.extract(&found, ctx.content).text;
+                        let end = text.floor_char_boundary(SAMPLE_BYTES.min(text.len()));
+                        texts.insert(document, text[..end].to_owned());
+                    }
+                }
+            }
+            document += 1;
+        }
+    }
+    Ok(texts)
+}
+
+/// Writes the table of `pairs` into `folder`.
+pub(crate) fn pairs(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    folder: &Path,
+    outputs: Outputs,
+    collapsed: Collapsed,
+    proposed: Proposed,
+    tally: Tally,
+) -> Result<Findings, EngineError> {
+    ctx.begin("write", None, false);
+    let mut findings = begin(ctx, catalogue, collapsed, proposed, &tally);
+    let summary = &mut findings.summary;
+    summary.kept = summary.documents - summary.rejected;
+    for run in existing(&ctx.place("pairing"))? {
+        crate::context::remove_if_there(&run)?;
+    }
+    let memory = ctx.budget.free(catalogue.len().into(), 16) as usize / 3;
+    let mut sorter = Sorter::new(ctx.place("pairing"), Pairs, memory);
+    let classes = Classes::load(ctx)?;
+    for path in verify::decided(ctx)? {
+        let mut records = Run::open(&path, Pairs::label(ctx))?.records();
+        while let Some(bytes) = records.next()? {
+            let (pair, forward, backward) = Pairs.get(bytes);
+            let (a, b) = uncouple(pair);
+            for &left in classes.of(&a) {
+                for &right in classes.of(&b) {
+                    match left < right {
+                        true => sorter.push((couple(left, right), forward, backward))?,
+                        false => sorter.push((couple(right, left), backward, forward))?,
+                    }
+                }
+            }
+        }
+    }
+    let giant = write_groups(ctx, catalogue, folder, outputs.format, &classes)?;
+    findings.summary.giant_groups += giant;
+    let one = 1f64.to_bits();
+    for class in classes.all().filter(|class| class.len() <= ctx.recipe.max_group) {
+        for (index, &b) in class.iter().enumerate() {
+            for &a in &class[..index] {
+                sorter.push((couple(a, b), one, one))?;
+            }
+        }
+    }
+    let target = folder.join(format!("pairs{}", outputs.format.suffix()));
+    let mut rows = RowWriter::create(&target, outputs.format, PAIRS, &ctx.recipe.to_toml())?;
+    let (mut first, mut second) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
+    let directed = ctx.measure.directed();
+    let mut sorted = sorter.sorted()?;
+    while let Some((pair, forward, backward)) = sorted.next()? {
+        let (a, b) = uncouple(pair);
+        let (left, right) = (first.names(a)?, second.names(b)?);
+        let reverse = directed.then(|| f64::from_bits(backward));
+        rows.push(&[
+            Cell::Text(&left.id),
+            Cell::Text(&right.id),
+            Cell::OptionalF64(Some(f64::from_bits(forward))),
+            Cell::OptionalF64(reverse),
+        ])?;
+        findings.pairs += 1;
+    }
+    rows.finish()?;
+    findings.rejections = write_rejected(ctx, catalogue, folder, outputs.format)?;
+    Ok(findings)
+}
+
+const GROUPS: &[Column] = &[
+    Column::new("documents", Kind::U64),
+    Column::new("pairs", Kind::U64),
+    Column::new("equal", Kind::Bool),
+    Column::new("members", Kind::ListOfText),
+    Column::new("members_n", Kind::ListOfU64),
+];
+
+/// Writes the groups that are too large to be written as pairs; returns how many of them hold equal documents.
+fn write_groups(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    folder: &Path,
+    format: RowFormat,
+    classes: &Classes,
+) -> Result<u64, EngineError> {
+    let target = folder.join(format!("groups{}", format.suffix()));
+    let mut rows = RowWriter::create(&target, format, GROUPS, &ctx.recipe.to_toml())?;
+    let mut lookup = Lookup::new(ctx, catalogue);
+    let mut put = |members: &[u32], equal: bool| -> Result<(), EngineError> {
+        let ids: Result<Vec<String>, EngineError> =
+            members.iter().map(|&member| Ok(lookup.names(member)?.id)).collect();
+        let ids = ids?;
+        let texts: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let numbers: Vec<u64> = members.iter().map(|&member| ordinal(catalogue, member)).collect();
+        let count = members.len() as u64;
+        rows.push(&[
+            Cell::U64(count),
+            Cell::U64(count * (count - 1) / 2),
+            Cell::Bool(equal),
+            Cell::ListOfText(&texts),
+            Cell::ListOfU64(&numbers),
+        ])?;
+        Ok(())
+    };
+    let mut records = candidates::giants(ctx)?;
+    let mut group = Vec::new();
+    while let Some(bytes) = records.next()? {
+        match u32::from_le_bytes(bytes.try_into().expect("four bytes")) {
+            0 => {
+                put(&group, false)?;
+                group.clear();
+            }
+            document => group.push(document - 1),
+        }
+    }
+    let mut equal = 0;
+    for class in classes.all().filter(|class| class.len() > ctx.recipe.max_group) {
+        put(class, true)?;
+        equal += 1;
+    }
+    rows.finish()?;
+    Ok(equal)
+}
+
+/// All classes of equal documents. In memory: `pairs` writes each of their pairs, which is far more.
+struct Classes {
+    members: Vec<u32>,
+    /// Where each class begins, sorted by its first document.
+    starts: Vec<usize>,
+}
+
+impl Classes {
+    fn load(ctx: &Context<'_>) -> Result<Self, EngineError> {
+        let (mut members, mut starts) = (Vec::new(), Vec::new());
+        let mut last = None;
+        classes::members(ctx, |leader, member| {
+            if last != Some(leader) {
+                starts.push(members.len());
+                members.push(leader);
+                last = Some(leader);
+            }
+            members.push(member);
+            Ok(())
+        })?;
+        starts.push(members.len());
+        Ok(Classes { members, starts })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &[u32]> {
+        self.starts.windows(2).map(|ends| &self.members[ends[0]..ends[1]])
+    }
+
+    /// The class of the document that leads it; of one without equals just itself.
+    fn of<'a>(&'a self, leader: &'a u32) -> &'a [u32] {
+        let classes = self.starts.len() - 1;
+        let found = self.starts[..classes].binary_search_by_key(leader, |&start| self.members[start]);
+        found.map_or(std::slice::from_ref(leader), |index| &self.members[self.starts[index]..self.starts[index + 1]])
+    }
+}
+
+/// Removals and cluster sizes by document, for the copies of shards.
+pub(crate) struct Fates {
+    removed: Access,
+    sizes: Access,
+}
+
+impl Fates {
+    pub(crate) fn open(ctx: &Context<'_>) -> Result<Self, EngineError> {
+        Ok(Fates {
+            removed: Access::new(Run::open(&ctx.file(SORTED), Removals::label(ctx))?),
+            sizes: Access::new(Run::open(&ctx.file(SIZES), ctx.label("sizes", 8))?),
+        })
+    }
+
+    /// The removed documents from `first` on, below `end`.
+    pub(crate) fn removed(&mut self, first: u32, end: u32) -> Result<Vec<u32>, EngineError> {
+        let mut found = Vec::new();
+        let count = self.removed.count();
+        let mut index = lower_bound(&mut self.removed, count, first, |bytes| Removals.get(bytes).0)?;
+        while index < count {
+            let document = Removals.get(self.removed.record(index)?).0;
+            if document >= end {
+                break;
+            }
+            found.push(document);
+            index += 1;
+        }
+        Ok(found)
+    }
+
+    /// How many documents a kept one stands for, itself included.
+    pub(crate) fn copies(&mut self, keeper: u32) -> Result<u64, EngineError> {
+        let count = self.sizes.count();
+        let entry = |bytes: &[u8]| uncouple(u64::from_le_bytes(bytes.try_into().expect("eight bytes")));
+        let index = lower_bound(&mut self.sizes, count, keeper, |bytes| entry(bytes).0)?;
+        if index == count {
+            return Ok(1);
+        }
+        let (found, size) = entry(self.sizes.record(index)?);
+        Ok(if found == keeper { size.into() } else { 1 })
+    }
+}
+
+fn lower_bound(
+    access: &mut Access,
+    count: u64,
+    wanted: u32,
+    key: impl Fn(&[u8]) -> u32,
+) -> Result<u64, EngineError> {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if key(access.record(middle)?) < wanted {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
+}
+
