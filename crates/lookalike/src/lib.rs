@@ -1,7 +1,8 @@
 //! lookalike under one roof: all rooms by short names, and the corridor through them.
 //!
 //! A [`corpus`] hands out documents, [`text`] makes words of them; [`walk`] leads every document of a corpus
-//! through both. The rooms to come continue the corridor: methods, engine, index, report.
+//! through both. At the corridor's end, [`report`] shows a person what was found. The rooms to come stand in
+//! between: methods, engine, index.
 //!
 //! ```
 //! use lookalike::corpus::{Corpus, ReadOptions};
@@ -25,12 +26,14 @@
 //! - [`model`]: the words that all rooms share
 //! - [`corpus`]: files become documents, and documents files
 //! - [`text`]: documents become words, sentences and shingle hashes
+//! - [`report`]: two documents word by word, and a run on one page
 //! - [`generate`]: corpora with a known truth
 //! - [`walk`]: every document of a corpus, on any number of threads
 
 pub use lookalike_corpus as corpus;
 pub use lookalike_generate as generate;
 pub use lookalike_model as model;
+pub use lookalike_report as report;
 pub use lookalike_text as text;
 pub mod walk;
 

@@ -2,6 +2,7 @@
 
 use crate::data::{Bin, Measure, SizeBin};
 use crate::html::{Html, counted, thousands};
+use crate::tables::Head::{Number, Words};
 use crate::tables::{row, table};
 
 // The picture is as wide as a phone, so that its letters stay readable there; a wide page shows it larger.
@@ -50,16 +51,21 @@ pub(crate) fn similarities(html: &mut Html, bins: &[Bin], measure: &Measure) {
     });
     html.element("details", &[], |html| {
         html.leaf("summary", &[], "The figures");
-        table(html, "Measured pairs by similarity", &["Similarity", "Pairs", "Threshold"], |html| {
-            for &(lower, upper, pairs) in &bars {
-                row(
-                    html,
-                    &format!("{} to {}", short(lower), short(upper)),
-                    pairs,
-                    Some(side(lower, upper, measure)),
-                );
-            }
-        });
+        table(
+            html,
+            "Measured pairs by similarity",
+            &[Words("Similarity"), Number("Pairs"), Words("Threshold")],
+            |html| {
+                for &(lower, upper, pairs) in &bars {
+                    row(
+                        html,
+                        &format!("{} to {}", short(lower), short(upper)),
+                        pairs,
+                        Some(side(lower, upper, measure)),
+                    );
+                }
+            },
+        );
     });
 }
 
@@ -86,7 +92,7 @@ pub(crate) fn sizes(html: &mut Html, bins: &[SizeBin]) {
     });
     html.element("details", &[], |html| {
         html.leaf("summary", &[], "The figures");
-        table(html, "Clusters by size", &["Documents", "Clusters"], |html| {
+        table(html, "Clusters by size", &[Words("Documents"), Number("Clusters")], |html| {
             for bin in bins {
                 row(html, &range(bin), bin.clusters, None);
             }

@@ -24,7 +24,8 @@ pub struct Report {
     pub components: bool,
     /// Warnings, shown on top.
     pub notes: Vec<String>,
-    /// Measured pairs by similarity, in ascending bins; the last one ends at 1.
+    /// Measured pairs by similarity, in ascending bins; the last one ends at 1 and holds it. Let one begin at the
+    /// threshold: a bin around it counts as below.
     pub similarities: Vec<Bin>,
     /// Clusters by size, in ascending bins.
     pub sizes: Vec<SizeBin>,
@@ -34,7 +35,7 @@ pub struct Report {
     pub hosts: Vec<Slice>,
     /// The biggest clusters, biggest first.
     pub biggest: Vec<BigCluster>,
-    /// Pairs to look at.
+    /// Pairs to look at. Each section is shown in the order given here.
     pub samples: Vec<PairSample>,
     /// Rejected records by reason, most frequent first.
     pub rejections: Vec<(String, u64)>,

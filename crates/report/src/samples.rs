@@ -92,18 +92,17 @@ fn side(html: &mut Html, pair: &PairSample, which: Which, id: &str, url: Option<
         Which::A => ("A", "only-a"),
         Which::B => ("B", "only-b"),
     };
-    let fate = match pair.removed {
-        Some(removed) if removed == which => "removed",
-        Some(_) => "kept",
-        None => "",
+    let words = counted(words, "word", "words");
+    let facts = match pair.removed {
+        Some(removed) if removed == which => format!("removed · {words}"),
+        Some(_) => format!("kept · {words}"),
+        None => words,
     };
     html.element("dt", &[], |html| html.leaf("span", &[("class", class)], letter));
     html.element("dd", &[], |html| {
         html.leaf("bdi", &[("class", "id")], id);
         html.text(" ");
-        html.leaf("span", &[("class", "fate")], fate);
-        html.text(" ");
-        html.leaf("span", &[("class", "words")], &counted(words, "word", "words"));
+        html.leaf("span", &[("class", "facts")], &facts);
         if let Some(url) = url {
             html.text(" ");
             html.leaf("bdi", &[("class", "url")], url);
@@ -138,6 +137,7 @@ fn piece(html: &mut Html, segment: &Segment) {
             html.text(if words.len() < text.len() { " " } else { "" });
         }
         None => {
+            html.text(" ");
             html.element(name, &[("class", "fold")], |html| html.text(&fold(segment)));
             html.text(" ");
         }

@@ -5,15 +5,28 @@ use crate::data::{BigCluster, Counts, Slice};
 use crate::html::{Html, counted, percent, thousands};
 use crate::kind::Kind;
 
+/// The head of a column.
+pub(crate) enum Head {
+    /// Of words.
+    Words(&'static str),
+    /// Of numbers, which stand at its right edge.
+    Number(&'static str),
+}
+
+use Head::{Number, Words};
+
 /// A table with its caption and heads.
-pub(crate) fn table(html: &mut Html, caption: &str, heads: &[&str], rows: impl FnOnce(&mut Html)) {
+pub(crate) fn table(html: &mut Html, caption: &str, heads: &[Head], rows: impl FnOnce(&mut Html)) {
     html.element("div", &[("class", "wide")], |html| {
         html.element("table", &[], |html| {
             html.leaf("caption", &[], caption);
             html.element("thead", &[], |html| {
                 html.element("tr", &[], |html| {
                     for head in heads {
-                        html.leaf("th", &[("scope", "col")], head);
+                        match head {
+                            Words(name) => html.leaf("th", &[("scope", "col")], name),
+                            Number(name) => html.leaf("th", &[("scope", "col"), ("class", "number")], name),
+                        }
                     }
                 });
             });
@@ -54,7 +67,7 @@ pub(crate) fn counts(html: &mut Html, counts: &Counts) {
         ("Duplicate ids", counts.duplicate_ids, "documents with an id that was there before".to_owned()),
         ("Bytes of text", counts.text_bytes, size(counts.text_bytes)),
     ];
-    table(html, "What was counted", &["", "Number", ""], |html| {
+    table(html, "What was counted", &[Words("What"), Number("Number"), Words("Remark")], |html| {
         for (name, count, remark) in &rows {
             row(html, name, *count, Some(remark));
         }
@@ -62,8 +75,9 @@ pub(crate) fn counts(html: &mut Html, counts: &Counts) {
 }
 
 /// Documents by source or host.
-pub(crate) fn slices(html: &mut Html, caption: &str, name: &str, slices: &[Slice]) {
-    table(html, caption, &[name, "Documents", "Removed", "Share", ""], |html| {
+pub(crate) fn slices(html: &mut Html, caption: &str, name: &'static str, slices: &[Slice]) {
+    let heads = [Words(name), Number("Documents"), Number("Removed"), Number("Share"), Words("Share, drawn")];
+    table(html, caption, &heads, |html| {
         for slice in slices {
             html.element("tr", &[], |html| {
                 head(html, &slice.name);
@@ -78,33 +92,29 @@ pub(crate) fn slices(html: &mut Html, caption: &str, name: &str, slices: &[Slice
 
 /// The biggest clusters.
 pub(crate) fn clusters(html: &mut Html, clusters: &[BigCluster]) {
-    table(
-        html,
-        "The biggest clusters",
-        &["Kept", "Documents", "Some of the others", "Begins with"],
-        |html| {
-            for cluster in clusters {
-                html.element("tr", &[], |html| {
-                    head(html, &cluster.keep);
-                    number(html, &thousands(cluster.size));
-                    html.element("td", &[("class", "ids")], |html| {
-                        for member in &cluster.members {
-                            html.leaf("bdi", &[], member);
-                            html.literal(" ");
-                        }
-                    });
-                    html.leaf("td", &[("class", "excerpt"), ("dir", "auto")], &cluster.excerpt);
+    let heads = [Words("Kept"), Number("Documents"), Words("Some of the others"), Words("Begins with")];
+    table(html, "The biggest clusters", &heads, |html| {
+        for cluster in clusters {
+            html.element("tr", &[], |html| {
+                head(html, &cluster.keep);
+                number(html, &thousands(cluster.size));
+                html.element("td", &[("class", "ids")], |html| {
+                    for member in &cluster.members {
+                        html.leaf("bdi", &[], member);
+                        html.literal(" ");
+                    }
                 });
-            }
-        },
-    );
+                html.leaf("td", &[("class", "excerpt"), ("dir", "auto")], &cluster.excerpt);
+            });
+        }
+    });
 }
 
 /// Kinds of difference in the samples.
 pub(crate) fn kinds(html: &mut Html, kinds: &[(Kind, u64)]) {
     let all: u64 = kinds.iter().map(|(_, count)| count).sum();
     let caption = format!("How the {} below differ", counted(all, "pair", "pairs"));
-    table(html, &caption, &["Kind", "Pairs", "Share", "Meaning"], |html| {
+    table(html, &caption, &[Words("Kind"), Number("Pairs"), Number("Share"), Words("Meaning")], |html| {
         for (kind, count) in kinds {
             html.element("tr", &[], |html| {
                 head(html, kind.name());
@@ -118,7 +128,7 @@ pub(crate) fn kinds(html: &mut Html, kinds: &[(Kind, u64)]) {
 
 /// Rejected records by reason.
 pub(crate) fn rejections(html: &mut Html, reasons: &[(String, u64)]) {
-    table(html, "Rejected records by reason", &["Reason", "Records"], |html| {
+    table(html, "Rejected records by reason", &[Words("Reason"), Number("Records")], |html| {
         for (reason, count) in reasons {
             row(html, reason, *count, None);
         }
