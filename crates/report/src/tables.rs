@@ -17,7 +17,9 @@ use Head::{Number, Words};
 
 /// A table with its caption and heads.
 pub(crate) fn table(html: &mut Html, caption: &str, heads: &[Head], rows: impl FnOnce(&mut Html)) {
-    html.element("div", &[("class", "wide")], |html| {
+    // Too wide for a phone, it is moved sideways, by keyboard as well.
+    let region = [("class", "wide"), ("role", "region"), ("aria-label", caption), ("tabindex", "0")];
+    html.element("div", &region, |html| {
         html.element("table", &[], |html| {
             html.leaf("caption", &[], caption);
             html.element("thead", &[], |html| {

@@ -45,7 +45,8 @@ pub(crate) fn run(args: &DiffArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
         write_json(&mut out, &measured)?;
     } else {
         write_head(&mut out, &measured)?;
-        write_words(&mut out, &comparison.segments, if in_colour(args.color) { &COLOURS } else { &MARKS })?;
+        let colours = in_colour(args.color, std::env::var_os("NO_COLOR"), io::stdout().is_terminal());
+        write_words(&mut out, &comparison.segments, if colours { &COLOURS } else { &MARKS })?;
     }
     out.flush()?;
     Ok(Outcome::Done)
@@ -227,14 +228,12 @@ const MARKS: Paint = Paint { removed: ("[-", "-]"), added: ("{+", "+}"), fold: (
 const COLOURS: Paint =
     Paint { removed: ("\x1b[31m", "\x1b[0m"), added: ("\x1b[32m", "\x1b[0m"), fold: ("\x1b[2m", "\x1b[0m") };
 
-/// <https://no-color.org>: any value but an empty one says no.
-fn in_colour(asked: ColorArg) -> bool {
+/// `refused` is the variable NO_COLOR, of which any value but an empty one says no (<https://no-color.org>).
+fn in_colour(asked: ColorArg, refused: Option<OsString>, terminal: bool) -> bool {
     match asked {
         ColorArg::Always => true,
         ColorArg::Never => false,
-        ColorArg::Auto => {
-            std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && io::stdout().is_terminal()
-        }
+        ColorArg::Auto => terminal && refused.is_none_or(|value| value.is_empty()),
     }
 }
 
@@ -328,6 +327,16 @@ mod tests {
         let odd = odd.to_str().unwrap();
         assert_eq!(Name::of(odd.as_ref()), name(odd, None));
         assert_eq!(Name::of(format!("{odd}#7").as_ref()), name(odd, Some("7")));
+    }
+
+    #[test]
+    fn colours_follow_the_option_then_the_variable_then_the_terminal() {
+        assert!(in_colour(ColorArg::Always, Some("1".into()), false));
+        assert!(!in_colour(ColorArg::Never, None, true));
+        assert!(in_colour(ColorArg::Auto, None, true) && in_colour(ColorArg::Auto, Some("".into()), true));
+        assert!(
+            !in_colour(ColorArg::Auto, Some("1".into()), true) && !in_colour(ColorArg::Auto, None, false)
+        );
     }
 
     #[test]
