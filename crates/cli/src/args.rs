@@ -31,6 +31,8 @@ pub enum Command {
     /// Look at, convert and make corpora
     #[command(subcommand, arg_required_else_help = true)]
     Corpus(CorpusCommand),
+    /// Show two documents word by word: what they share and what not
+    Diff(DiffArgs),
 }
 
 /// The commands on corpora.
@@ -70,6 +72,33 @@ pub struct InputArgs {
     #[arg(long, conflicts_with = "inputs")]
     pub sample: bool,
 
+    /// How they are read.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+}
+
+impl InputArgs {
+    /// Opens the corpus that was asked for.
+    pub fn corpus(&self) -> Result<Corpus, Failure> {
+        if self.inputs.iter().filter(|input| *input == "-").count() > 1 {
+            return Err(Failure::Usage("standard input can be read only once; give - once".to_owned()));
+        }
+        let options = self.reading.options();
+        if self.sample {
+            return Ok(Corpus::in_memory("sample.jsonl", sample(), options));
+        }
+        Ok(Corpus::open(&self.inputs, options)?)
+    }
+
+    /// What is made of a document.
+    pub fn content_mode(&self) -> ContentMode {
+        self.reading.content_mode()
+    }
+}
+
+/// How documents are read, and what is taken of them.
+#[derive(Debug, Clone, Args)]
+pub struct ReadingArgs {
     /// Format of every input, instead of what its content shows
     ///
     /// One of jsonl, parquet, warc (also WET), arc, trec, mediawiki, mbox, email, csv, tsv, html, text.
@@ -120,13 +149,10 @@ pub struct InputArgs {
     pub profile: Profile,
 }
 
-impl InputArgs {
-    /// Opens the corpus that was asked for.
-    pub fn corpus(&self) -> Result<Corpus, Failure> {
-        if self.inputs.iter().filter(|input| *input == "-").count() > 1 {
-            return Err(Failure::Usage("standard input can be read only once; give - once".to_owned()));
-        }
-        let options = ReadOptions {
+impl ReadingArgs {
+    /// How records become documents.
+    pub fn options(&self) -> ReadOptions {
+        ReadOptions {
             fields: Fields {
                 id: self.id_field.clone(),
                 text: self.text_field.clone(),
@@ -138,11 +164,7 @@ impl InputArgs {
             namespaces: self.namespaces.clone(),
             format: self.input_format,
             extras: Vec::new(),
-        };
-        if self.sample {
-            return Ok(Corpus::in_memory("sample.jsonl", sample(), options));
         }
-        Ok(Corpus::open(&self.inputs, options)?)
     }
 
     /// What is made of a document.
@@ -258,6 +280,55 @@ pub enum Show {
     Sentences,
     /// Its shingles, each with its hash
     Shingles,
+}
+
+/// `diff`
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// First document: a file, or a corpus and the id of a document in it, as in pages.jsonl#page-7
+    ///
+    /// A file with one document in it needs no id. Of several documents with the id the first is taken. Either A
+    /// or B can be - for standard input; with an id behind it, -- must stand before both.
+    #[arg(value_name = "A")]
+    pub a: OsString,
+
+    /// Second document
+    #[arg(value_name = "B")]
+    pub b: OsString,
+
+    /// Words per shingle
+    #[arg(long, value_name = "N", default_value = "5", value_parser = positive)]
+    pub shingle: NonZeroUsize,
+
+    /// Show all equal words instead of those around a change
+    #[arg(long)]
+    pub all: bool,
+
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
+
+    /// When to use colours: auto, always or never
+    ///
+    /// auto is on a terminal, unless the variable NO_COLOR is set. Without colours, [-words-] stand only in A and
+    /// {+words+} only in B.
+    #[arg(long, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
+    pub color: ColorArg,
+
+    /// How they are read.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ColorArg {
+    /// On a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
 }
 
 /// `corpus convert`

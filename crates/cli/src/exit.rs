@@ -29,6 +29,8 @@ pub enum Outcome {
 pub enum Failure {
     /// What was typed makes no sense.
     Usage(String),
+    /// What was asked for is not there.
+    Missing(String),
     /// The work failed.
     Work(WalkError),
     /// Standard output could not be written.
@@ -44,7 +46,7 @@ impl Failure {
             Failure::Usage(_) => USAGE,
             Failure::Work(WalkError::Corpus(CorpusError::UnknownOutput { .. })) => USAGE,
             Failure::Work(WalkError::Stopped) => INTERRUPTED,
-            Failure::Work(_) | Failure::Output(_) => FAILED,
+            Failure::Missing(_) | Failure::Work(_) | Failure::Output(_) => FAILED,
             Failure::ClosedPipe => 0,
         }
     }
@@ -53,7 +55,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Usage(sentence) => f.write_str(sentence),
+            Failure::Usage(sentence) | Failure::Missing(sentence) => f.write_str(sentence),
             Failure::Work(error) => error.fmt(f),
             Failure::Output(error) => error.fmt(f),
             Failure::ClosedPipe => f.write_str("the reader of the output went away"),

@@ -1,7 +1,8 @@
 //! lookalike under one roof: all rooms by short names, and the corridor through them.
 //!
 //! A [`corpus`] hands out documents, [`text`] makes words of them; [`walk`] leads every document of a corpus
-//! through both. The rooms to come continue the corridor: methods, engine, index, report.
+//! through both. [`methods`] turn words into keys, the [`engine`] groups, measures and decides, and at the corridor's
+//! end [`report`] shows a person what was found.
 //!
 //! ```
 //! use lookalike::corpus::{Corpus, ReadOptions};
@@ -25,14 +26,22 @@
 //! - [`model`]: the words that all rooms share
 //! - [`corpus`]: files become documents, and documents files
 //! - [`text`]: documents become words, sentences and shingle hashes
+//! - [`methods`]: words become keys, and a rule that accepts pairs
+//! - [`engine`]: documents become verified pairs and clusters, out of core and kill-safe
+//! - [`report`]: two documents word by word, and a run on one page
 //! - [`generate`]: corpora with a known truth
 //! - [`walk`]: every document of a corpus, on any number of threads
+//! - [`page`]: what the engine found becomes a report
 
 pub use lookalike_corpus as corpus;
+pub use lookalike_engine as engine;
+pub use lookalike_engine::walk;
 pub use lookalike_generate as generate;
+pub use lookalike_methods as methods;
 pub use lookalike_model as model;
+pub use lookalike_report as report;
 pub use lookalike_text as text;
-pub mod walk;
+pub mod page;
 
 /// The README's snippets compile, or the tests fail.
 #[cfg(doctest)]

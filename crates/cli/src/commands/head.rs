@@ -14,7 +14,7 @@ use crate::exit::{Failure, Outcome};
 pub(crate) fn run(args: &HeadArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let corpus = args.input.corpus()?;
     let mut rejections = Rejections::new(None)?;
-    let mut analyser = Analyser::new(&args.input.profile);
+    let mut analyser = Analyser::new(&args.input.reading.profile);
     let mut features = Features::default();
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut left = args.number;

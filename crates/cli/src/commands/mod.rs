@@ -1,6 +1,7 @@
 //! One file per command: its work, then what it prints.
 
 mod convert;
+mod diff;
 mod generate;
 mod head;
 mod rejections;
@@ -16,6 +17,7 @@ use crate::exit::{Failure, Outcome};
 /// Runs a command.
 pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     match command {
+        Command::Diff(args) => diff::run(&args, watch),
         Command::Corpus(CorpusCommand::Stats(args)) => stats::run(&args, watch),
         Command::Corpus(CorpusCommand::Head(args)) => head::run(&args, watch),
         Command::Corpus(CorpusCommand::Convert(args)) => convert::run(&args, watch),

@@ -105,7 +105,7 @@ fn read_shard(
 ) -> Result<(Tally, Told), WalkError> {
     let mut tally = Tally::default();
     let mut waiting = Waiting::new(args.work.rejected.is_some());
-    let mut analyser = Analyser::new(&args.input.profile);
+    let mut analyser = Analyser::new(&args.input.reading.profile);
     let mut features = Features::default();
     let (mut texts, mut ids) = (Vec::with_capacity(PENDING), Vec::with_capacity(PENDING));
     let format = walk::documents(shard, corpus.options(), args.input.content_mode(), watch, |found| {

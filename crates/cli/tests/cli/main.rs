@@ -2,6 +2,7 @@
 
 mod convert; // documents in, a file out: round trips, whole or not at all, full disks
 mod damage; // bad input: what is rejected, with which place and reason, and what stops the work
+mod diff; // two documents word by word
 mod formats; // the same documents in every format and compression are the same documents
 mod generate; // a corpus from a seed, with its truth beside it
 mod help; // what --help and the results look like, as snapshots

@@ -1,0 +1,359 @@
+//! Options of jobs: what is asked for, and how the work is done.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use lookalike::corpus::write::RowFormat;
+use lookalike::engine::recipe::{
+    ClusterRule, JobRecipe, Keep, Reading, Task, content_name, namespaces_name,
+};
+use lookalike::engine::{Settings, Shards};
+use lookalike::methods::{Setting, method};
+use lookalike::model::{Similarity, Threshold};
+
+use super::{InputArgs, ReadingArgs, positive, size};
+use crate::exit::Failure;
+use crate::progress::Style;
+
+/// Which documents are near-duplicates.
+#[derive(Debug, Clone, Args)]
+pub struct MatchArgs {
+    /// Method that proposes pairs: minhash, simhash, exact or md5
+    ///
+    /// Parameters stand behind a colon, as in simhash:n=3+5,k=3,blocks=4 or minhash:values=256,family=classic.
+    #[arg(long, value_name = "METHOD", default_value = "minhash", help_heading = "Matching")]
+    pub method: String,
+
+    /// What is measured: jaccard, containment, cosine, cosine-tf or edit
+    #[arg(long, value_name = "SIMILARITY", default_value = "jaccard", help_heading = "Matching", value_parser = similarity)]
+    pub similarity: Similarity,
+
+    /// Words per shingle that it is measured on; 1 means the set of words
+    #[arg(long, value_name = "N", default_value = "5", help_heading = "Matching", value_parser = positive)]
+    pub shingle: NonZeroUsize,
+
+    /// How much similarity makes a near-duplicate
+    #[arg(long, value_name = "T", default_value = "0.8", help_heading = "Matching", value_parser = threshold)]
+    pub threshold: Threshold,
+
+    /// Wanted probability that a pair right at the threshold is proposed
+    #[arg(long, value_name = "R", default_value = "0.98", help_heading = "Matching", value_parser = recall)]
+    pub recall: f64,
+
+    /// Count pairs by the word of the method alone, without measuring them
+    #[arg(long, help_heading = "Matching")]
+    pub unverified: bool,
+
+    /// Compare documents only with those that have the same value in this field; @host is the host of the address
+    #[arg(long, value_name = "FIELD", help_heading = "Matching")]
+    pub within: Option<String>,
+
+    /// Larger groups of documents with a common key do not propose all of their pairs
+    #[arg(long, value_name = "N", help_heading = "Matching", value_parser = positive)]
+    pub max_group: Option<NonZeroUsize>,
+
+    /// Seed of every random choice
+    #[arg(long, value_name = "N", default_value = "1", help_heading = "Matching", value_parser = super::whole)]
+    pub seed: u64,
+
+    /// Replay the recipe of an earlier run (its recipe.toml), instead of the options above
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Matching",
+        conflicts_with_all = [
+            "method", "similarity", "shingle", "threshold", "recall", "unverified", "within", "max_group", "seed",
+            "input_format", "id_field", "text_field", "html_field", "url_field", "max_document_bytes", "revisions",
+            "namespaces", "content", "profile",
+        ]
+    )]
+    pub recipe: Option<PathBuf>,
+}
+
+/// How the work of a job is done; nothing here changes a result.
+#[derive(Debug, Clone, Args)]
+pub struct ResourceArgs {
+    /// Threads to work on; all cores by default
+    #[arg(long, value_name = "N", help_heading = "Work", value_parser = positive)]
+    pub threads: Option<NonZeroUsize>,
+
+    /// Most memory to take; half of the machine's by default
+    ///
+    /// K, M and G stand for powers of 1024. At least 128M, 4M per thread and twice --max-document-bytes.
+    #[arg(long, value_name = "SIZE", help_heading = "Work", value_parser = size)]
+    pub memory: Option<u64>,
+
+    /// What candidates are measured by: disk keeps it, none reads their documents again
+    #[arg(long, value_name = "WHERE", default_value = "disk", help_heading = "Work", hide_possible_values = true)]
+    pub spool: Spool,
+
+    /// How to show progress: auto, plain, json or none
+    ///
+    /// auto is a bar on a terminal and a line every ten seconds elsewhere; plain is such lines and json a line of
+    /// JSON every second, both with one more at the end; none is silence.
+    #[arg(long, value_name = "STYLE", default_value = "auto", help_heading = "Work", hide_possible_values = true)]
+    pub progress: Style,
+
+    /// End with exit code 3 when a record was rejected
+    #[arg(long, help_heading = "Work")]
+    pub strict: bool,
+}
+
+/// Where symbols wait until they are needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Spool {
+    /// In files beside the results, until these are there
+    Disk,
+    /// Nowhere
+    None,
+}
+
+/// Copies of the input shards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum WriteArg {
+    /// No copies
+    None,
+    /// Those without the removed documents, in kept/
+    Kept,
+    /// Those with the removed documents alone, in removed/
+    Removed,
+}
+
+/// Format of result tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// JSON lines
+    Jsonl,
+    /// Parquet
+    Parquet,
+}
+
+/// `dedup`
+#[derive(Debug, Args)]
+pub struct DedupArgs {
+    /// The corpus.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// Folder for the results; lookalike-sample with --sample
+    ///
+    /// A new one, or one in which the same job was begun: then it goes on.
+    #[arg(short, long, value_name = "DIR", required_unless_present_any = ["sample", "plan"])]
+    pub output: Option<PathBuf>,
+
+    /// Remove what is in another corpus, too; give it once for each file, folder or pattern
+    #[arg(long, value_name = "CORPUS")]
+    pub against: Vec<OsString>,
+
+    /// Which document is kept: first, longest, shortest, field:NAME or field:NAME:desc
+    #[arg(long, value_name = "WHICH", default_value = "first", value_parser = keep)]
+    pub keep: Keep,
+
+    /// How pairs become clusters: star or components
+    ///
+    /// star removes a document only for a kept one that it is similar to; components removes all but one of
+    /// documents that hang together through others.
+    #[arg(long, value_name = "RULE", default_value = "star", hide_possible_values = true)]
+    pub cluster: ClusterArg,
+
+    /// Copy the input shards: none, kept or removed
+    #[arg(long, value_name = "WHAT", default_value = "none", hide_possible_values = true)]
+    pub write: WriteArg,
+
+    /// Kept records carry their cluster and its size; with --write kept
+    #[arg(long)]
+    pub annotate: bool,
+
+    /// Format of the result tables: jsonl or parquet
+    #[arg(long, value_name = "FORMAT", default_value = "jsonl", hide_possible_values = true)]
+    pub format: TableFormat,
+
+    /// Say from a sample what the run will take and find, and write nothing
+    #[arg(long)]
+    pub plan: bool,
+
+    /// What matches.
+    #[command(flatten)]
+    pub matching: MatchArgs,
+
+    /// How to work.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// `pairs`
+#[derive(Debug, Args)]
+pub struct PairsArgs {
+    /// The corpus.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// File for the pairs: .jsonl (also with .gz, .zst or .bz2) or .parquet
+    ///
+    /// Beside it, a folder with .job behind its name holds the recipe, the counts and what was rejected.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+
+    /// Write all measured pairs, also those below the threshold
+    #[arg(long)]
+    pub all: bool,
+
+    /// What matches.
+    #[command(flatten)]
+    pub matching: MatchArgs,
+
+    /// How to work.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// [`ClusterRule`] as typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ClusterArg {
+    /// A document is removed only for a kept one that it is similar to
+    Star,
+    /// All but one of documents that hang together are removed
+    Components,
+}
+
+impl ResourceArgs {
+    /// How the work is done.
+    pub fn settings(&self) -> Settings {
+        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        Settings {
+            threads: self.threads.map_or_else(cores, NonZeroUsize::get),
+            memory: self.memory.unwrap_or_else(half_of_memory),
+            spool: self.spool == Spool::Disk,
+        }
+    }
+}
+
+/// Half of the machine's memory, or 4 GB where it does not tell.
+fn half_of_memory() -> u64 {
+    let facts = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = facts.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kib = total.and_then(|total| total.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
+    kib.map_or(4 << 30, |kib| (kib << 10) / 2)
+}
+
+impl DedupArgs {
+    /// The recipe that these options ask for.
+    pub fn recipe(&self) -> Result<JobRecipe, Failure> {
+        let mut recipe = self.matching.recipe(Task::Dedup, &self.input.reading, 1000)?;
+        recipe.keep = self.keep.to_string();
+        recipe.cluster = match self.cluster {
+            ClusterArg::Star => ClusterRule::Star,
+            ClusterArg::Components => ClusterRule::Components,
+        };
+        recipe.against = !self.against.is_empty();
+        Ok(recipe)
+    }
+
+    /// Which copies are made.
+    pub fn shards(&self) -> Shards {
+        match self.write {
+            WriteArg::None => Shards::None,
+            WriteArg::Kept => Shards::Kept,
+            WriteArg::Removed => Shards::Removed,
+        }
+    }
+
+    /// Format of the tables.
+    pub fn row_format(&self) -> RowFormat {
+        match self.format {
+            TableFormat::Jsonl => RowFormat::Jsonl,
+            TableFormat::Parquet => RowFormat::Parquet,
+        }
+    }
+}
+
+impl PairsArgs {
+    /// The recipe that these options ask for.
+    pub fn recipe(&self) -> Result<JobRecipe, Failure> {
+        let mut recipe = self.matching.recipe(Task::Pairs, &self.input.reading, 20_000)?;
+        recipe.all = self.all;
+        Ok(recipe)
+    }
+}
+
+impl MatchArgs {
+    fn recipe(&self, task: Task, reading: &ReadingArgs, max_group: usize) -> Result<JobRecipe, Failure> {
+        if let Some(path) = &self.recipe {
+            return replayed(path, task);
+        }
+        let setting = Setting {
+            similarity: self.similarity,
+            threshold: self.threshold,
+            shingle: self.shingle.get(),
+            recall: self.recall,
+            seed: self.seed,
+        };
+        let method = method(&self.method, &setting).map_err(|error| Failure::Usage(error.to_string()))?;
+        let recipe = method.recipe();
+        if self.unverified && recipe.name == "exact" {
+            let sentence = "the method exact is verification itself; leave --unverified out, or take another method";
+            return Err(Failure::Usage(sentence.to_owned()));
+        }
+        Ok(JobRecipe {
+            lookalike: env!("CARGO_PKG_VERSION").to_owned(),
+            engine: JobRecipe::ENGINE,
+            task,
+            similarity: self.similarity,
+            shingle: self.shingle.get(),
+            threshold: self.threshold.to_string(),
+            verified: !self.unverified,
+            keep: Keep::First.to_string(),
+            cluster: ClusterRule::Star,
+            max_group: self.max_group.map_or(max_group, NonZeroUsize::get),
+            all: false,
+            against: false,
+            within: self.within.clone(),
+            method: recipe,
+            profile: reading.profile.recipe(),
+            reading: Reading {
+                id_field: reading.id_field.clone(),
+                text_field: reading.text_field.clone(),
+                html_field: reading.html_field.clone(),
+                url_field: reading.url_field.clone(),
+                max_document_bytes: reading.max_document_bytes as u64,
+                revisions: reading.revisions,
+                namespaces: namespaces_name(&reading.namespaces),
+                input_format: reading.input_format.map(|format| format.to_string()),
+                content: content_name(reading.content_mode()).to_owned(),
+            },
+        })
+    }
+
+    /// What the method has to say about its parameters.
+    pub fn advice(&self, recipe: &JobRecipe) -> Option<String> {
+        recipe.method().ok().and_then(|method| method.advice())
+    }
+}
+
+fn replayed(path: &std::path::Path, task: Task) -> Result<JobRecipe, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::Missing(format!("{} cannot be read: {error}", path.display())))?;
+    let mut recipe = JobRecipe::from_toml(&text)
+        .map_err(|error| Failure::Usage(format!("{} is no recipe: {error}", path.display())))?;
+    recipe.task = task;
+    Ok(recipe)
+}
+
+fn similarity(text: &str) -> Result<Similarity, String> {
+    text.parse()
+}
+
+fn threshold(text: &str) -> Result<Threshold, String> {
+    text.parse()
+}
+
+fn keep(text: &str) -> Result<Keep, String> {
+    text.parse()
+}
+
+fn recall(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number < 1.0);
+    number.ok_or_else(|| "a number above 0 and below 1 is wanted, such as 0.98".to_owned())
+}

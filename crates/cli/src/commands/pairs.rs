@@ -1,0 +1,78 @@
+//! `lookalike pairs`: every near-duplicate pair with its measured similarity.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lookalike::corpus::Compression;
+use lookalike::corpus::write::RowFormat;
+use lookalike::engine::{Job, OpenJob, Opened, Outputs, Shards, Summary};
+use lookalike::walk::Watch;
+
+use crate::args::PairsArgs;
+use crate::console::tell;
+use crate::exit::{Failure, Outcome};
+use crate::outputs::apart_from;
+use crate::progress::{Progress, Total, thousands};
+
+pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    let recipe = args.recipe()?;
+    let (format, suffix) = format_of(&args.output)?;
+    let corpus = args.input.corpus_with(recipe.read_options()?)?;
+    apart_from(&corpus, &[&args.output])?;
+    let outputs = Outputs { format, write: Shards::None, annotate: false, suffix };
+    let job = Job { recipe, corpus, against: None, settings: args.resources.settings(), outputs };
+    super::job::say_what_it_takes(&job, &args.matching);
+    let mut name = args.output.clone().into_os_string();
+    name.push(".job");
+    let folder = PathBuf::from(name);
+    let summary = match job.open(&folder)? {
+        Opened::Finished(summary) => {
+            if !args.output.exists() {
+                return Err(Failure::Missing(format!(
+                    "{} holds this job, finished, but {} is gone; remove the folder to run it again",
+                    folder.display(),
+                    args.output.display()
+                )));
+            }
+            tell(format_args!("{} holds this job, finished; nothing is left to do", folder.display()));
+            *summary
+        }
+        Opened::Open(open) => work(*open, args, watch)?,
+    };
+    let mut out = std::io::stdout().lock();
+    for (name, number) in [
+        ("documents", summary.documents),
+        ("pairs", summary.pairs.unwrap_or(0)),
+        ("rejected", summary.rejected),
+        ("exact duplicates", summary.exact_duplicates),
+        ("candidate pairs", summary.candidates),
+        ("pairs measured", summary.verified),
+        ("giant groups", summary.giant_groups),
+    ] {
+        writeln!(out, "{name:<18}{:>14}", thousands(number))?;
+    }
+    Ok(super::job::outcome(&summary, args.resources.strict))
+}
+
+fn work(mut open: OpenJob, args: &PairsArgs, watch: &Arc<Watch>) -> Result<Summary, Failure> {
+    let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
+    let findings = open.run(watch)?;
+    drop(progress);
+    open.deliver_pairs(&args.output)?;
+    open.finish(&findings.summary)?;
+    Ok(findings.summary)
+}
+
+fn format_of(path: &Path) -> Result<(RowFormat, &'static str), Failure> {
+    let compression = Compression::named(path);
+    let name = path.display().to_string();
+    let stem = name.strip_suffix(compression.suffix()).unwrap_or(&name).to_ascii_lowercase();
+    match compression {
+        _ if stem.ends_with(".jsonl") => Ok((RowFormat::Jsonl, compression.suffix())),
+        Compression::None if stem.ends_with(".parquet") => Ok((RowFormat::Parquet, "")),
+        _ => Err(Failure::Usage(format!(
+            "{name} should end in .jsonl (also with .gz, .zst or .bz2) or .parquet, which tells the format"
+        ))),
+    }
+}

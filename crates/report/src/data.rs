@@ -1,0 +1,179 @@
+//! Everything a report says, as plain data. Whoever ran the work fills it in; [`render`](crate::render) makes the
+//! page, and serde makes JSON of it.
+
+use lookalike_model::Similarity;
+use serde::Serialize;
+
+use crate::diff::Comparison;
+use crate::kind::Kind;
+
+/// A finished run, for people.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// What the page is about, such as `dedup of crawl-2024`.
+    pub title: String,
+    /// The recipe of the run, as TOML.
+    pub recipe: String,
+    /// What was counted.
+    pub counts: Counts,
+    /// What was measured, and how much of it was enough.
+    pub measure: Measure,
+    /// Pairs were taken for near-duplicates without a measurement.
+    pub unverified: bool,
+    /// Chains of similar pairs remove documents: not every removed one is similar to the one kept.
+    pub components: bool,
+    /// Warnings, shown on top.
+    pub notes: Vec<String>,
+    /// Measured pairs by similarity, in ascending bins; the last one ends at 1 and holds it. Let one begin at the
+    /// threshold: a bin around it counts as below.
+    pub similarities: Vec<Bin>,
+    /// Clusters by size, in ascending bins.
+    pub sizes: Vec<SizeBin>,
+    /// Documents by where they were read from: the largest slices, then one for all others.
+    pub sources: Vec<Slice>,
+    /// Documents by the host of their address, likewise.
+    pub hosts: Vec<Slice>,
+    /// The biggest clusters, biggest first.
+    pub biggest: Vec<BigCluster>,
+    /// Pairs to look at. Each section is shown in the order given here.
+    pub samples: Vec<PairSample>,
+    /// Rejected records by reason, most frequent first.
+    pub rejections: Vec<(String, u64)>,
+}
+
+impl Report {
+    /// How often each kind of difference occurs in the samples, in the order of [`Kind::ALL`], without zeros.
+    pub fn kinds(&self) -> Vec<(Kind, u64)> {
+        let count = |kind| self.samples.iter().filter(|sample| sample.comparison.kind == kind).count() as u64;
+        Kind::ALL.into_iter().map(|kind| (kind, count(kind))).filter(|(_, count)| *count > 0).collect()
+    }
+}
+
+/// What a run counts; the fields of `summary.json`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Every record found that is a document, rejected ones too.
+    pub documents: u64,
+    /// Documents kept.
+    pub kept: u64,
+    /// Documents removed.
+    pub removed: u64,
+    /// Records that could not be read.
+    pub rejected: u64,
+    /// Records that are no documents.
+    pub skipped: u64,
+    /// Groups of two or more documents of which one was kept.
+    pub clusters: u64,
+    /// Documents beyond the first of equal word sequences.
+    pub exact_duplicates: u64,
+    /// Distinct pairs proposed.
+    pub candidates: u64,
+    /// Pairs measured.
+    pub verified: u64,
+    /// Groups too large to propose all their pairs.
+    pub giant_groups: u64,
+    /// Documents whose id another one had before.
+    pub duplicate_ids: u64,
+    /// Extracted text, in bytes of UTF-8.
+    pub text_bytes: u64,
+}
+
+/// What was measured, and how much of it was enough.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Measure {
+    /// The measure.
+    pub similarity: Similarity,
+    /// Words per shingle.
+    pub shingle: u64,
+    /// The least similarity of near-duplicates.
+    pub threshold: f64,
+}
+
+/// Pairs with a similarity from `lower` up to the next bin.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Bin {
+    /// The least similarity in the bin.
+    pub lower: f64,
+    /// How many.
+    pub pairs: u64,
+}
+
+/// Clusters of `least` to `most` documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct SizeBin {
+    /// Fewest documents.
+    pub least: u64,
+    /// Most documents.
+    pub most: u64,
+    /// How many clusters.
+    pub clusters: u64,
+}
+
+/// The documents of one source or host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Slice {
+    /// The source or host.
+    pub name: String,
+    /// Its documents.
+    pub documents: u64,
+    /// Those of them that were removed.
+    pub removed: u64,
+}
+
+/// A cluster worth a look.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BigCluster {
+    /// Its number: the ordinal of the document that was kept.
+    pub cluster: u64,
+    /// Id of the document that was kept.
+    pub keep: String,
+    /// Number of documents in it.
+    pub size: u64,
+    /// Ids of some others.
+    pub members: Vec<String>,
+    /// The beginning of the kept document's text.
+    pub excerpt: String,
+}
+
+/// Why a pair is among the samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Section {
+    /// Just similar enough.
+    Above,
+    /// Just not similar enough.
+    Below,
+    /// Drawn by chance from all that were similar enough.
+    Random,
+}
+
+/// One of the two documents of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Which {
+    /// The first.
+    A,
+    /// The second.
+    B,
+}
+
+/// A pair to look at.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PairSample {
+    /// Why it is here.
+    pub section: Section,
+    /// Id of the first document.
+    pub id_a: String,
+    /// Id of the second.
+    pub id_b: String,
+    /// Address of the first, where known.
+    pub url_a: Option<String>,
+    /// Address of the second, where known.
+    pub url_b: Option<String>,
+    /// The measured similarity, if there was a measurement.
+    pub similarity: Option<f64>,
+    /// Which of the two was removed because of the other, if any.
+    pub removed: Option<Which>,
+    /// What they share and what not, with the kind of difference.
+    pub comparison: Comparison,
+}

@@ -1,0 +1,441 @@
+//! Two documents word by word, in the spelling of their authors.
+//!
+//! Words are compared as their profile writes them, so case, accents' encoding and punctuation make no difference;
+//! they are shown as they stand in the text, each with the punctuation and blanks behind it. What both sides have
+//! is shown as the first side spells it.
+//!
+//! The work is bounded: equal words at both ends are found in one pass, and of what lies between at most
+//! [`View::most_words`] words of each side are compared, by a Myers search that settles for a good answer where
+//! the best one would cost quadratic time. What was left out is a [`Segment`] of its own.
+
+use std::ops::Range;
+
+use lookalike_text::Features;
+use serde::Serialize;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use crate::kind::{self, Kind};
+
+/// One of two documents to compare.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// What was read from the text.
+    pub features: &'a Features,
+    /// Its address, where known.
+    pub url: Option<&'a str>,
+}
+
+impl<'a> Side<'a> {
+    /// A document without an address.
+    ///
+    /// `features` must have been read from `text`; those of another text may make [`compare`] panic.
+    pub fn new(text: &'a str, features: &'a Features) -> Self {
+        Side { text, features, url: None }
+    }
+
+    /// The same document with its address.
+    pub fn at(self, url: Option<&'a str>) -> Self {
+        Side { url, ..self }
+    }
+}
+
+/// How much is compared and shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct View {
+    /// Equal words kept on each side of a change; longer stretches are folded. Nothing keeps them all.
+    pub context: Option<usize>,
+    /// Changed words kept of one stretch, half from its beginning and half from its end. Nothing keeps them all.
+    pub most_changed: Option<usize>,
+    /// Words compared of each side, equal ones at both ends not counted.
+    pub most_words: usize,
+}
+
+impl Default for View {
+    /// For a page with many pairs on it: short.
+    fn default() -> Self {
+        View { context: Some(8), most_changed: Some(60), most_words: 20_000 }
+    }
+}
+
+impl View {
+    /// Everything that was compared.
+    pub fn whole() -> Self {
+        View { context: None, most_changed: None, ..View::default() }
+    }
+}
+
+/// What became of a stretch of words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// In both documents.
+    Equal,
+    /// Only in the first.
+    Removed,
+    /// Only in the second.
+    Added,
+    /// Nobody looked: the documents were too long. Counts the words of both.
+    Uncompared,
+}
+
+/// A stretch of words with one fate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Segment {
+    /// What became of it.
+    pub change: Change,
+    /// Number of words.
+    pub words: u64,
+    /// The words as spelled in the document, with what stands behind each. Nothing where they are folded away.
+    pub text: Option<String>,
+}
+
+/// Two documents, compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Comparison {
+    /// How they differ. Decided on the words that were compared.
+    pub kind: Kind,
+    /// Words of the first document.
+    pub words_a: u64,
+    /// Words of the second.
+    pub words_b: u64,
+    /// Words in both, in the same order. A word or two between long replacements go with them.
+    pub shared: u64,
+    /// Words only in the first.
+    pub removed: u64,
+    /// Words only in the second.
+    pub added: u64,
+    /// Words of both that were not compared because the documents are too long.
+    pub uncompared: u64,
+    /// Both documents in one line of stretches.
+    pub segments: Vec<Segment>,
+}
+
+/// Compares two documents word by word.
+pub fn compare(a: &Side<'_>, b: &Side<'_>, view: &View) -> Comparison {
+    let plan = Plan::of(a.features.hashes(), b.features.hashes(), view.most_words);
+    let kind = kind::classify(a, b, &plan.blocks);
+    let blocks = tidy(&plan.blocks);
+    let count = |equal: bool, words: fn(&Block) -> usize| -> u64 {
+        blocks.iter().filter(|block| block.equal == equal).map(|block| words(block) as u64).sum()
+    };
+    Comparison {
+        kind,
+        words_a: a.features.len() as u64,
+        words_b: b.features.len() as u64,
+        shared: count(true, |block| block.a.len()),
+        removed: count(false, |block| block.a.len()),
+        added: count(false, |block| block.b.len()),
+        uncompared: plan.left_out as u64,
+        segments: segments(a, b, &blocks, plan.left_out, view),
+    }
+}
+
+/// A stretch of words of both sides: equal, or different with at most one side empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub(crate) equal: bool,
+    /// Word numbers of the first side.
+    pub(crate) a: Range<usize>,
+    /// Word numbers of the second.
+    pub(crate) b: Range<usize>,
+}
+
+impl Block {
+    /// True when words stand against other words.
+    pub(crate) fn replaces(&self) -> bool {
+        !self.equal && !self.a.is_empty() && !self.b.is_empty()
+    }
+}
+
+/// What is equal and what is not.
+struct Plan {
+    /// Without a gap, unless words were left out: then one block begins behind them.
+    blocks: Vec<Block>,
+    /// Words of both sides that were not compared.
+    left_out: usize,
+}
+
+impl Plan {
+    fn of(a: &[u64], b: &[u64], most: usize) -> Plan {
+        let prefix = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+        let (rest_a, rest_b) = (&a[prefix..], &b[prefix..]);
+        let suffix = rest_a.iter().rev().zip(rest_b.iter().rev()).take_while(|(a, b)| a == b).count();
+        let (end_a, end_b) = (a.len() - suffix, b.len() - suffix);
+        let (cut_a, cut_b) = (end_a.min(prefix + most), end_b.min(prefix + most));
+        let mut blocks = Vec::new();
+        push(&mut blocks, true, 0..prefix, 0..prefix);
+        for op in capture_diff_slices(Algorithm::Myers, &a[prefix..cut_a], &b[prefix..cut_b]) {
+            let moved = |words: Range<usize>| words.start + prefix..words.end + prefix;
+            let equal = matches!(op, DiffOp::Equal { .. });
+            push(&mut blocks, equal, moved(op.old_range()), moved(op.new_range()));
+        }
+        push(&mut blocks, true, end_a..a.len(), end_b..b.len());
+        Plan { blocks, left_out: (end_a - cut_a) + (end_b - cut_b) }
+    }
+}
+
+/// Equal words in between that are hardly more than chance, next to what was replaced around them.
+const CHANCE: usize = 2;
+
+/// Lets an equal word or two between long replacements go with them: a stray "the" in a rewritten passage tells
+/// nothing and makes it hard to read.
+pub(crate) fn tidy(blocks: &[Block]) -> Vec<Block> {
+    let weighs =
+        |block: &Block, words: usize| block.replaces() && block.a.len().max(block.b.len()) > CHANCE * words;
+    let mut out: Vec<Block> = Vec::with_capacity(blocks.len());
+    let mut index = 0;
+    while index < blocks.len() {
+        let block = &blocks[index];
+        let stray = block.equal && block.a.len() <= CHANCE;
+        match (out.last_mut(), blocks.get(index + 1)) {
+            (Some(last), Some(next))
+                if stray && weighs(last, block.a.len()) && weighs(next, block.a.len()) =>
+            {
+                (last.a.end, last.b.end) = (next.a.end, next.b.end);
+                index += 2;
+            }
+            _ => {
+                out.push(block.clone());
+                index += 1;
+            }
+        }
+    }
+    out
+}
+
+/// Adds a block, or lets it continue the last one.
+fn push(blocks: &mut Vec<Block>, equal: bool, a: Range<usize>, b: Range<usize>) {
+    if a.is_empty() && b.is_empty() {
+        return;
+    }
+    match blocks.last_mut() {
+        Some(last) if last.equal == equal && last.a.end == a.start && last.b.end == b.start => {
+            last.a.end = a.end;
+            last.b.end = b.end;
+        }
+        _ => blocks.push(Block { equal, a, b }),
+    }
+}
+
+/// Blocks as they are shown, with the `left_out` words in their place.
+fn segments(a: &Side<'_>, b: &Side<'_>, blocks: &[Block], left_out: usize, view: &View) -> Vec<Segment> {
+    let mut folder = Folder { view, segments: Vec::new() };
+    let mut end = (0, 0);
+    for (index, block) in blocks.iter().enumerate() {
+        if (block.a.start, block.b.start) != end {
+            folder.gap(Change::Uncompared, left_out);
+        }
+        end = (block.a.end, block.b.end);
+        folder.block(a, b, block, index == 0, index + 1 == blocks.len());
+    }
+    if end != (a.features.len(), b.features.len()) {
+        folder.gap(Change::Uncompared, left_out);
+    }
+    folder.segments
+}
+
+/// Writes blocks as segments and folds what is too long.
+struct Folder<'f> {
+    view: &'f View,
+    segments: Vec<Segment>,
+}
+
+impl Folder<'_> {
+    fn block(&mut self, a: &Side<'_>, b: &Side<'_>, block: &Block, first: bool, last: bool) {
+        if block.equal {
+            let around = self.view.context;
+            // Nothing stands before the first block and behind the last one that context would be for.
+            let before = around.map(|words| if first { 0 } else { words });
+            let behind = around.map(|words| if last { 0 } else { words });
+            return self.stretch(a, Change::Equal, block.a.clone(), before, behind);
+        }
+        let half = self.view.most_changed.map(|words| words / 2);
+        self.stretch(a, Change::Removed, block.a.clone(), half, half);
+        self.stretch(b, Change::Added, block.b.clone(), half, half);
+    }
+
+    /// Shows `head` words from the beginning and `tail` words from the end of a stretch.
+    fn stretch(
+        &mut self,
+        side: &Side<'_>,
+        change: Change,
+        words: Range<usize>,
+        head: Option<usize>,
+        tail: Option<usize>,
+    ) {
+        let (Some(head), Some(tail)) = (head, tail) else { return self.show(side, change, words) };
+        // A fold takes a line of its own, so that it must be worth it.
+        if words.len() <= head + tail + WORTH_FOLDING {
+            return self.show(side, change, words);
+        }
+        self.show(side, change, words.start..words.start + head);
+        self.gap(change, words.len() - head - tail);
+        self.show(side, change, words.end - tail..words.end);
+    }
+
+    fn show(&mut self, side: &Side<'_>, change: Change, words: Range<usize>) {
+        if words.is_empty() {
+            return;
+        }
+        let text = side.text[place(side, words.start)..place(side, words.end)].to_owned();
+        self.segments.push(Segment { change, words: words.len() as u64, text: Some(text) });
+    }
+
+    fn gap(&mut self, change: Change, words: usize) {
+        self.segments.push(Segment { change, words: words as u64, text: None });
+    }
+}
+
+/// Fewer words than this are shown rather than folded.
+const WORTH_FOLDING: usize = 4;
+
+/// Where what belongs to word `index` begins: what stands before the first word belongs to it as well.
+fn place(side: &Side<'_>, index: usize) -> usize {
+    if index == 0 {
+        0
+    } else if index == side.features.len() {
+        side.text.len()
+    } else {
+        side.features.span(index).start as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_text::{Analyser, Profile};
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Features {
+        let mut features = Features::default();
+        Analyser::new(&Profile::web()).read(text, &mut features);
+        features
+    }
+
+    fn diff(a: &str, b: &str, view: &View) -> Comparison {
+        let (left, right) = (read(a), read(b));
+        compare(&Side::new(a, &left), &Side::new(b, &right), view)
+    }
+
+    /// As `git diff --word-diff` writes it.
+    fn marked(comparison: &Comparison) -> String {
+        let mark = |segment: &Segment| {
+            let text = segment.text.clone().unwrap_or(format!("…{}…", segment.words));
+            match segment.change {
+                Change::Equal => text,
+                Change::Removed => format!("[-{text}-]"),
+                Change::Added => format!("{{+{text}+}}"),
+                Change::Uncompared => format!("?{text}"),
+            }
+        };
+        comparison.segments.iter().map(mark).collect()
+    }
+
+    fn numbered(range: Range<usize>) -> String {
+        range.map(|number| format!("w{number} ")).collect()
+    }
+
+    #[test]
+    fn words_are_compared_in_normal_form_and_shown_as_written() {
+        let comparison = diff("  The Ｆｕｌｌ price: 3 €!", "the full Price — 4 €", &View::whole());
+        assert_eq!(marked(&comparison), "  The Ｆｕｌｌ price: [-3 €!-]{+4 €+}");
+    }
+
+    #[test]
+    fn long_equal_stretches_are_folded() {
+        let (a, b) = (format!("{}x {}", numbered(0..50), numbered(0..50)), numbered(0..100));
+        let b = b.replace("w50 ", &format!("y {}w50 ", numbered(0..50)));
+        let view = View { context: Some(2), ..View::default() };
+        let folded = marked(&diff(&a, &b, &view));
+        assert!(folded.starts_with("…48…w48 w49 [-x -]{+y +}w0 w1 …46…w48 w49 {+w50 w51 "), "{folded}");
+    }
+
+    #[test]
+    fn long_changes_are_folded_in_their_middle() {
+        let view = View { most_changed: Some(4), ..View::default() };
+        let comparison = diff("same a end", &format!("same {}end", numbered(0..50)), &view);
+        assert_eq!(marked(&comparison), "same [-a -]{+w0 w1 +}{+…46…+}{+w48 w49 +}end");
+        assert_eq!((comparison.shared, comparison.removed, comparison.added), (2, 1, 50));
+    }
+
+    #[test]
+    fn what_is_not_compared_is_said() {
+        let view = View { most_words: 3, ..View::whole() };
+        let comparison = diff("p a b c d e s", "p f g h i s", &view);
+        assert_eq!(marked(&comparison), "p [-a b c -]{+f g h +}?…3…s");
+        assert_eq!(comparison.uncompared, 3);
+        let (shared, changed) = (comparison.shared, comparison.removed + comparison.added);
+        assert_eq!(comparison.words_a + comparison.words_b, 2 * shared + changed + 3);
+    }
+
+    #[test]
+    fn stray_words_go_with_the_passage_around_them() {
+        let comparison = diff("p one two three the four five six s", "p x y z the u v w s", &View::whole());
+        assert_eq!(marked(&comparison), "p [-one two three the four five six -]{+x y z the u v w +}s");
+        let kept = diff("p one the two s", "p x the y s", &View::whole());
+        assert_eq!(marked(&kept), "p [-one -]{+x +}the [-two -]{+y +}s");
+    }
+
+    #[test]
+    fn scripts_without_blanks_are_shown_character_by_character() {
+        assert_eq!(marked(&diff("東京都に行く", "東京都で行く", &View::whole())), "東京[-都に-]{+都で+}行く");
+    }
+
+    #[test]
+    fn unrelated_long_texts_are_compared_in_reasonable_work() {
+        // Common words at random places, as in natural language: the worst case of a plain Myers search.
+        let text = |seed: u64| -> String {
+            let mut state = seed;
+            let mut next = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                state >> 40
+            };
+            (0..20_000).map(|_| format!("w{} ", next() % (1 + next() % 3000))).collect()
+        };
+        let comparison = diff(&text(1), &text(2), &View::default());
+        assert_eq!(comparison.shared + comparison.removed, 20_000);
+        assert_eq!(comparison.shared + comparison.added, 20_000);
+    }
+
+    #[test]
+    fn empty_documents_have_no_segments() {
+        assert_eq!(diff("", " ... ", &View::default()).segments, []);
+        assert_eq!(marked(&diff("", "new", &View::default())), "{+new+}");
+    }
+
+    proptest! {
+        #[test]
+        fn all_segments_together_are_both_texts(a in "[abA. é東京]{0,80}", b in "[abA. é東京]{0,80}", most in 0usize..40) {
+            let comparison = diff(&a, &b, &View { most_words: most, ..View::whole() });
+            let Comparison { shared, removed, added, uncompared, words_a, words_b, .. } = comparison;
+            prop_assert_eq!(words_a + words_b, 2 * shared + removed + added + uncompared);
+            if uncompared == 0 && words_a > 0 {
+                let of = |wanted: &[Change]| -> String {
+                    let segments = comparison.segments.iter().filter(|segment| wanted.contains(&segment.change));
+                    segments.filter_map(|segment| segment.text.clone()).collect()
+                };
+                prop_assert_eq!(of(&[Change::Equal, Change::Removed]), a);
+            }
+        }
+
+        #[test]
+        fn folding_loses_no_word(a in "[ab ]{0,200}", b in "[ab ]{0,200}", context in 0usize..4, changed in 0usize..6) {
+            let view = View { context: Some(context), most_changed: Some(changed), most_words: 50 };
+            let comparison = diff(&a, &b, &view);
+            let sum = |wanted: Change| -> u64 {
+                comparison.segments.iter().filter(|s| s.change == wanted).map(|s| s.words).sum()
+            };
+            prop_assert_eq!(sum(Change::Equal), comparison.shared);
+            prop_assert_eq!(sum(Change::Removed), comparison.removed);
+            prop_assert_eq!(sum(Change::Added), comparison.added);
+            prop_assert_eq!(sum(Change::Uncompared), comparison.uncompared);
+        }
+
+        #[test]
+        fn any_text_can_be_compared(a: String, b: String) {
+            diff(&a, &b, &View::default());
+        }
+    }
+}

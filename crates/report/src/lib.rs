@@ -1,0 +1,45 @@
+//! What a person looks at: two documents word by word, and a whole run on one page.
+//!
+//! [`compare`] lays two documents side by side and says in one word how they differ ([`Kind`]). A [`Report`] is
+//! plain data that whoever ran the work fills in; [`render`] makes one HTML page of it that needs nothing but
+//! itself. Nothing here opens files or knows the time: equal reports give equal pages.
+//!
+//! ```
+//! use lookalike_report::{Kind, Side, View, compare};
+//! use lookalike_text::{Analyser, Features, Profile};
+//!
+//! let (old, new) = ("Open until 3 May 2019.", "Open until 7 June 2020.");
+//! let mut analyser = Analyser::new(&Profile::web());
+//! let (mut a, mut b) = (Features::default(), Features::default());
+//! analyser.read(old, &mut a);
+//! analyser.read(new, &mut b);
+//! let comparison = compare(&Side::new(old, &a), &Side::new(new, &b), &View::default());
+//! assert_eq!(comparison.kind, Kind::Numbers);
+//! assert_eq!((comparison.shared, comparison.removed, comparison.added), (2, 3, 3));
+//! ```
+//!
+//! - [`diff`]: what two documents share, in the spelling of their authors
+//! - [`kind`]: the kinds of difference, and the rule for each
+//! - [`overlap`]: how much two documents share, in shingles and in characters
+//! - [`data`]: everything a report says
+//! - `page`, `samples`, `charts`, `tables`, `html`: the page, its pairs, pictures and tables, and the writer that
+//!   escapes
+//! - `addresses`, `calendar`: words that belong to addresses, words that belong to dates
+
+mod addresses;
+mod calendar;
+mod charts;
+pub mod data;
+pub mod diff;
+mod html;
+pub mod kind;
+pub mod overlap;
+mod page;
+mod samples;
+mod tables;
+
+pub use data::{BigCluster, Bin, Counts, Measure, PairSample, Report, Section, SizeBin, Slice, Which};
+pub use diff::{Change, Comparison, Segment, Side, View, compare};
+pub use kind::Kind;
+pub use overlap::{Overlap, edit_similarity};
+pub use page::render;
