@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use lookalike::corpus::CorpusError;
+use lookalike::engine::EngineError;
 use lookalike::walk::WalkError;
 
 /// Something failed.
@@ -33,6 +34,8 @@ pub enum Failure {
     Missing(String),
     /// The work failed.
     Work(WalkError),
+    /// A job failed.
+    Job(EngineError),
     /// Standard output could not be written.
     Output(CorpusError),
     /// Whoever read our output went away: `lookalike … | head` is no failure.
@@ -46,7 +49,9 @@ impl Failure {
             Failure::Usage(_) => USAGE,
             Failure::Work(WalkError::Corpus(CorpusError::UnknownOutput { .. })) => USAGE,
             Failure::Work(WalkError::Stopped) => INTERRUPTED,
-            Failure::Missing(_) | Failure::Work(_) | Failure::Output(_) => FAILED,
+            Failure::Job(EngineError::Request(_) | EngineError::Memory { .. }) => USAGE,
+            Failure::Job(EngineError::Stopped) => INTERRUPTED,
+            Failure::Job(_) | Failure::Missing(_) | Failure::Work(_) | Failure::Output(_) => FAILED,
             Failure::ClosedPipe => 0,
         }
     }
@@ -57,6 +62,7 @@ impl fmt::Display for Failure {
         match self {
             Failure::Usage(sentence) | Failure::Missing(sentence) => f.write_str(sentence),
             Failure::Work(error) => error.fmt(f),
+            Failure::Job(error) => error.fmt(f),
             Failure::Output(error) => error.fmt(f),
             Failure::ClosedPipe => f.write_str("the reader of the output went away"),
         }
@@ -66,6 +72,12 @@ impl fmt::Display for Failure {
 impl From<WalkError> for Failure {
     fn from(error: WalkError) -> Self {
         Failure::Work(error)
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        Failure::Job(error)
     }
 }
 

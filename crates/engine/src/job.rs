@@ -48,6 +48,8 @@ pub struct Outputs {
     pub write: Shards,
     /// Kept records carry their cluster and its size.
     pub annotate: bool,
+    /// What the name of the table of pairs ends in, for its compression.
+    pub suffix: &'static str,
 }
 
 /// Which documents the copies of the input shards hold.
@@ -91,6 +93,9 @@ pub struct Summary {
     pub text_bytes: u64,
     /// Version of the program.
     pub version: String,
+    /// Pairs written, by `pairs`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<u64>,
     /// Pairs counted by the method's word alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unverified: bool,
@@ -448,6 +453,17 @@ impl OpenJob {
         drop(self.lock.take());
         let work = self.folder.join(WORK);
         std::fs::remove_dir_all(&work).map_err(|error| EngineError::write(&work, error))
+    }
+
+    /// Writes a file of results.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), EngineError> {
+        write_whole(&self.folder.join(name), content)
+    }
+
+    /// Moves the table of pairs to its place.
+    pub fn deliver_pairs(&self, target: &Path) -> Result<(), EngineError> {
+        let table = self.folder.join(results::pairs_name(self.job.outputs));
+        std::fs::rename(&table, target).map_err(|error| EngineError::write(target, error))
     }
 
     /// The recipe of the job.

@@ -41,8 +41,8 @@ pub struct Findings {
     pub samples: Vec<PairSample>,
     /// What a reader of the results should know.
     pub notes: Vec<String>,
-    /// Pairs written, by `pairs`.
-    pub pairs: u64,
+    /// Measured pairs that reached the threshold.
+    pub reached: u64,
 }
 
 /// Documents and removals of a part of the corpus.
@@ -229,7 +229,7 @@ fn begin(
             summary.duplicate_ids
         ));
     }
-    Findings { summary, histogram: tally.histogram.clone(), notes, ..Findings::default() }
+    Findings { summary, histogram: tally.histogram.clone(), reached: tally.reached, notes, ..Findings::default() }
 }
 
 /// Brings the removals of all buckets into one order; returns how many there are.
@@ -579,6 +579,11 @@ fn texts(ctx: &Context<'_>, catalogue: &Catalogue, wanted: &[u32]) -> Result<Has
     Ok(texts)
 }
 
+/// The name of the table of pairs.
+pub(crate) fn pairs_name(outputs: Outputs) -> String {
+    format!("pairs{}{}", outputs.format.suffix(), outputs.suffix)
+}
+
 /// Writes the table of `pairs` into `folder`.
 pub(crate) fn pairs(
     ctx: &Context<'_>,
@@ -593,6 +598,7 @@ pub(crate) fn pairs(
     let mut findings = begin(ctx, catalogue, collapsed, proposed, &tally);
     let summary = &mut findings.summary;
     summary.kept = summary.documents - summary.rejected;
+    summary.pairs = Some(0);
     for run in existing(&ctx.place("pairing"))? {
         crate::context::remove_if_there(&run)?;
     }
@@ -624,7 +630,7 @@ pub(crate) fn pairs(
             }
         }
     }
-    let target = folder.join(format!("pairs{}", outputs.format.suffix()));
+    let target = folder.join(pairs_name(outputs));
     let mut rows = RowWriter::create(&target, outputs.format, PAIRS, &ctx.recipe.to_toml())?;
     let (mut first, mut second) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
     let directed = ctx.measure.directed();
@@ -639,7 +645,7 @@ pub(crate) fn pairs(
             Cell::OptionalF64(Some(f64::from_bits(forward))),
             Cell::OptionalF64(reverse),
         ])?;
-        findings.pairs += 1;
+        *findings.summary.pairs.get_or_insert(0) += 1;
     }
     rows.finish()?;
     findings.rejections = write_rejected(ctx, catalogue, folder, outputs.format)?;

@@ -1,10 +1,15 @@
 //! One file per command: its work, then what it prints.
 
 mod convert;
+mod dedup;
 mod diff;
 mod generate;
 mod head;
+mod job;
+mod pairs;
+mod plan;
 mod rejections;
+mod sample;
 mod stats;
 
 use std::sync::Arc;
@@ -17,6 +22,8 @@ use crate::exit::{Failure, Outcome};
 /// Runs a command.
 pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     match command {
+        Command::Dedup(args) => dedup::run(&args, watch),
+        Command::Pairs(args) => pairs::run(&args, watch),
         Command::Diff(args) => diff::run(&args, watch),
         Command::Corpus(CorpusCommand::Stats(args)) => stats::run(&args, watch),
         Command::Corpus(CorpusCommand::Head(args)) => head::run(&args, watch),

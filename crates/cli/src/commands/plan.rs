@@ -1,1 +1,111 @@
 //! `lookalike dedup --plan`: what a run will take and find, from a sample of its input.
+//!
+//! About one hundredth of the input, taken from shards spread evenly over it, is run through the same job in a
+//! temporary folder. Time and disk grow with the text; the removal share does not, for a sample holds only few of the
+//! pairs. But two bounds hold: what is removed in the sample is removed in the whole; and every removal needs a pair of
+//! its own, of which a sample of share p shows about p² of all.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use lookalike::corpus::write::JsonlWriter;
+use lookalike::corpus::{Compression, Corpus, Item};
+use lookalike::engine::{Job, Opened, Outputs};
+use lookalike::text::extract::Extractor;
+use lookalike::walk::Watch;
+
+use crate::args::DedupArgs;
+use crate::exit::{Failure, Outcome};
+use crate::progress::thousands;
+
+/// The sample holds at least this much of the input, if there is as much.
+const LEAST: u64 = 8 << 20;
+
+/// Shards that the sample is taken from.
+const PLACES: usize = 64;
+
+pub(crate) fn run(mut job: Job, args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    let folder = tempfile::tempdir()?;
+    let all = job.corpus.bytes().unwrap_or(0).max(1);
+    let begun = Instant::now();
+    let (taken, documents) = draw(&job, &folder.path().join("sample.jsonl"), all, watch)?;
+    let reading = begun.elapsed().as_secs_f64();
+    let share = (taken as f64 / all as f64).clamp(f64::MIN_POSITIVE, 1.0);
+    let estimate = job.scratch_estimate();
+    job.corpus = Corpus::open(&[folder.path().join("sample.jsonl")], job.recipe.read_options()?)?;
+    job.outputs = Outputs::default();
+    // Fields that keepers or groups are chosen by are not in the sample.
+    job.recipe.within = None;
+    job.recipe.keep = "first".to_owned();
+    let memory = job.settings.memory;
+    let begun = Instant::now();
+    let Opened::Open(mut open) = job.open(&folder.path().join("job"))? else { return Ok(Outcome::Done) };
+    let findings = open.run(watch)?;
+    let seconds = (reading + begun.elapsed().as_secs_f64()) / share;
+    let (low, high) = removal_share(&findings.summary, findings.reached, share);
+    let total = documents as f64 / share;
+    let mut out = std::io::stdout().lock();
+    let percent = |share: f64| share * 100.0;
+    writeln!(out, "sample             {:>14} documents, {:.1} % of the input", thousands(documents), percent(share))?;
+    writeln!(out, "documents          {:>14} expected", thousands(total.round() as u64))?;
+    writeln!(out, "time               {:>14} at {} threads", clock(seconds), args.resources.settings().threads)?;
+    writeln!(out, "disk               {:>11} MB while it runs", thousands(estimate.div_ceil(1_000_000)))?;
+    let least = 16.0 * total / 1e6 + 120.0;
+    writeln!(out, "memory             {:>11} MB at most, {:.0} MB at least", thousands(memory / 1_000_000), least)?;
+    writeln!(out, "removal share      {:>14} (95 % interval)", format!("{:.1}-{:.1} %", percent(low), percent(high)))?;
+    Ok(Outcome::Done)
+}
+
+/// Copies a sample of the input to a file; returns how many bytes of the input it took and how many documents it has.
+fn draw(job: &Job, target: &std::path::Path, all: u64, watch: &Watch) -> Result<(u64, u64), Failure> {
+    let wanted = (all / 100).max(LEAST);
+    let shards = job.corpus.shards();
+    let step = shards.len().div_ceil(PLACES).max(1);
+    let places = shards.len().div_ceil(step) as u64;
+    let content = job.recipe.content()?;
+    let mut writer = JsonlWriter::create(target, Compression::None)?;
+    let mut extractor = Extractor::default();
+    let (mut taken, mut documents) = (0, 0);
+    for shard in shards.iter().step_by(step) {
+        let mut reader = shard.open(job.corpus.options())?;
+        while let Some(item) = reader.next()? {
+            watch.check()?;
+            if let Item::Document(document) = item {
+                let text = extractor.extract(&document, content).text;
+                writer.document(document.id, document.url, text)?;
+                documents += 1;
+            }
+            if reader.consumed() >= wanted / places.max(1) {
+                break;
+            }
+        }
+        taken += reader.consumed();
+    }
+    writer.finish()?;
+    watch.documents.store(0, Ordering::Relaxed);
+    Ok((taken, documents))
+}
+
+/// The 95 % interval of the share that the whole run removes.
+fn removal_share(summary: &lookalike::engine::Summary, reached: u64, share: f64) -> (f64, f64) {
+    let documents = summary.documents.max(1) as f64;
+    let seen = summary.removed as f64 / documents;
+    if share >= 1.0 {
+        return (seen, seen);
+    }
+    let error = 1.96 * (seen * (1.0 - seen) / documents).sqrt();
+    // Pairs of equal documents are not among those measured; each removal of one stands for at least one pair.
+    let pairs = (reached + summary.exact_duplicates) as f64;
+    let most = (pairs + 1.96 * pairs.sqrt() + 3.0) / (share * documents);
+    ((seen - error).max(0.0), most.clamp(seen, 1.0))
+}
+
+fn clock(seconds: f64) -> String {
+    match seconds.round() as u64 {
+        short @ 0..120 => format!("{short} s"),
+        middle @ 120..7200 => format!("{} min", middle / 60),
+        long => format!("{:.1} h", long as f64 / 3600.0),
+    }
+}

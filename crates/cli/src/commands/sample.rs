@@ -8,6 +8,8 @@ use lookalike::engine::JobRecipe;
 use lookalike::engine::recipe::Task;
 use lookalike::generate;
 use lookalike::model::Similarity;
+use lookalike::text::extract::Extractor;
+use lookalike::text::{Analyser, Features};
 use serde::Deserialize;
 
 use crate::args::TableFormat;
@@ -31,13 +33,13 @@ pub(crate) fn score(folder: &Path, recipe: &JobRecipe, format: TableFormat) -> R
         .map_err(|error| Failure::Missing(format!("{} cannot be read: {error}", path.display())))?;
     let removed: Vec<Removed> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let gone: HashSet<&str> = removed.iter().map(|removal| removal.id.as_str()).collect();
-    let shingles = shingles();
+    let shingles = shingles(recipe)?;
     // Only planted pairs are known to be near-duplicates; those below the threshold are none by its measure.
     let (mut planted, mut resolved) = (0u64, 0u64);
     for pair in generate::sample().truth() {
         if threshold.reached_by(pair.intersection, pair.union) {
             planted += 1;
-            let ids = [pair.a, pair.b].map(generate::plan::document_id);
+            let ids = [pair.a, pair.b].map(generate::document_id);
             resolved += u64::from(ids.iter().any(|id| gone.contains(id.as_str())));
         }
     }
@@ -54,18 +56,22 @@ pub(crate) fn score(folder: &Path, recipe: &JobRecipe, format: TableFormat) -> R
     Ok(())
 }
 
-/// The shingles of every document of the sample, as plain strings: slow, and sharing nothing with the engine.
-fn shingles() -> HashMap<String, HashSet<String>> {
+/// The shingles of every document of the sample, as plain strings: slow, and sharing no hash with the engine.
+fn shingles(recipe: &JobRecipe) -> Result<HashMap<String, HashSet<String>>, Failure> {
     let mut all = HashMap::new();
     let mut documents = generate::sample().documents();
+    let (mut extractor, mut features) = (Extractor::default(), Features::default());
+    let mut analyser = Analyser::new(&recipe.profile()?);
+    let content = recipe.content()?;
     while let Some(document) = documents.next() {
-        let text = document.text().to_lowercase();
-        let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+        let document = document.to_document();
+        analyser.read(extractor.extract(&document, content).text, &mut features);
+        let words: Vec<&str> = features.words().collect();
         let set = match words.len() {
             0..5 => HashSet::from([words.join(" ")]),
             _ => words.windows(5).map(|window| window.join(" ")).collect(),
         };
         all.insert(document.id.to_owned(), set);
     }
-    all
+    Ok(all)
 }

@@ -140,11 +140,6 @@ impl SpoolWriter {
         self.run.push(blocks)
     }
 
-    /// Bytes so far: where the next block will stand.
-    pub(crate) fn position(&self) -> u64 {
-        self.run.position()
-    }
-
     pub(crate) fn finish(self) -> Result<(), EngineError> {
         self.run.finish()
     }

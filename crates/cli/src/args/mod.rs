@@ -1,5 +1,7 @@
 //! What can be typed. Each option says once what it means; help texts come from here.
 
+mod job;
+
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -12,6 +14,8 @@ use lookalike::text::extract::ContentMode;
 
 use crate::exit::Failure;
 use crate::progress::Style;
+
+pub use job::{ClusterArg, DedupArgs, MatchArgs, PairsArgs, ResourceArgs, Spool, TableFormat, WriteArg};
 
 /// Finds near-duplicate documents inside and between web-scale text corpora
 ///
@@ -28,6 +32,16 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Find near-duplicates inside a corpus and keep one of each
+    #[command(
+        override_usage = "lookalike dedup [OPTIONS] --output <DIR> <INPUT>...\n       lookalike dedup [OPTIONS] --sample"
+    )]
+    Dedup(Box<DedupArgs>),
+    /// Write every near-duplicate pair with its measured similarity
+    #[command(
+        override_usage = "lookalike pairs [OPTIONS] --output <FILE> <INPUT>...\n       lookalike pairs [OPTIONS] --output <FILE> --sample"
+    )]
+    Pairs(Box<PairsArgs>),
     /// Look at, convert and make corpora
     #[command(subcommand, arg_required_else_help = true)]
     Corpus(CorpusCommand),
@@ -80,10 +94,14 @@ pub struct InputArgs {
 impl InputArgs {
     /// Opens the corpus that was asked for.
     pub fn corpus(&self) -> Result<Corpus, Failure> {
+        self.corpus_with(self.reading.options())
+    }
+
+    /// Opens it with other options than were typed.
+    pub fn corpus_with(&self, options: ReadOptions) -> Result<Corpus, Failure> {
         if self.inputs.iter().filter(|input| *input == "-").count() > 1 {
             return Err(Failure::Usage("standard input can be read only once; give - once".to_owned()));
         }
-        let options = self.reading.options();
         if self.sample {
             return Ok(Corpus::in_memory("sample.jsonl", sample(), options));
         }
