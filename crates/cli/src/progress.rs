@@ -71,54 +71,47 @@ impl Drop for Progress {
 }
 
 fn display(style: Style, total: Total, watch: &Watch, ended: &mpsc::Receiver<()>) {
-    let plain = |begin| tell(sentence(begin, total, watch));
+    let mut meter = Meter::new(total);
+    let plain = |meter: &mut Meter| tell(sentence(&meter.read(watch)));
     match style {
         Style::None => {}
         Style::Auto if std::io::stderr().is_terminal() => bar(total, watch, ended),
         // Work that is over in a moment needs no words, unless they were asked for.
-        Style::Auto => drop(lines(PLAIN_INTERVAL, ended, plain)),
-        Style::Plain => plain(lines(PLAIN_INTERVAL, ended, plain)),
+        Style::Auto => lines(PLAIN_INTERVAL, ended, || plain(&mut meter)),
+        Style::Plain => {
+            lines(PLAIN_INTERVAL, ended, || plain(&mut meter));
+            plain(&mut meter);
+        }
         Style::Json => {
-            let json = |begin| tell(json(begin, total, watch));
-            json(lines(JSON_INTERVAL, ended, json));
+            let json = |meter: &mut Meter| tell(json(&meter.read(watch)));
+            lines(JSON_INTERVAL, ended, || json(&mut meter));
+            json(&mut meter);
         }
     }
 }
 
-/// Calls `show` once every `interval` until the work is done; returns when the work began.
-fn lines(interval: Duration, ended: &mpsc::Receiver<()>, show: impl Fn(Instant)) -> Instant {
-    let begin = Instant::now();
+/// Calls `show` once every `interval` until the work is done.
+fn lines(interval: Duration, ended: &mpsc::Receiver<()>, mut show: impl FnMut()) {
     while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(interval) {
-        show(begin);
+        show();
     }
-    begin
 }
 
 fn bar(total: Total, watch: &Watch, ended: &mpsc::Receiver<()>) {
-    let (bar, template) = match total {
-        Total::Bytes(bytes) => (
-            ProgressBar::new(bytes),
-            "{bar:30} {percent:>3} %  {bytes}/{total_bytes}  {bytes_per_sec}  {msg}  {eta} left",
-        ),
-        Total::Documents(documents) => (
-            ProgressBar::new(documents),
-            "{bar:30} {percent:>3} %  {human_pos}/{human_len} documents  {per_sec}  {eta} left",
-        ),
-        Total::Unknown => (ProgressBar::no_length(), "{spinner} {bytes}  {bytes_per_sec}  {msg}  {elapsed}"),
-    };
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
-    }
+    let bar = ProgressBar::no_length();
+    let mut meter = Meter::new(total);
+    let mut shown = None;
     loop {
         let state = ended.recv_timeout(Duration::from_millis(100));
-        let documents = watch.documents.load(Ordering::Relaxed);
-        match total {
-            Total::Documents(_) => bar.set_position(documents),
-            _ => {
-                bar.set_position(watch.bytes.load(Ordering::Relaxed));
-                bar.set_message(format!("{} documents", thousands(documents)));
-            }
+        let reading = meter.read(watch);
+        let shape = (reading.stage, reading.unit, reading.total);
+        if shown != Some(shape) {
+            shown = Some(shape);
+            dress(&bar, &reading);
         }
+        bar.set_position(reading.done);
+        let documents = reading.unit == Unit::Bytes && reading.documents > 0;
+        bar.set_message(if documents { format!("{} documents", thousands(reading.documents)) } else { String::new() });
         if state != Err(RecvTimeoutError::Timeout) {
             break;
         }
@@ -126,56 +119,136 @@ fn bar(total: Total, watch: &Watch, ended: &mpsc::Receiver<()>) {
     bar.finish_and_clear();
 }
 
+/// Gives a bar the looks of the stage that begins.
+fn dress(bar: &ProgressBar, reading: &Reading) {
+    let known = reading.total.is_some();
+    let template = match (reading.unit, known) {
+        (Unit::Bytes, true) => {
+            "{prefix}{bar:30} {percent:>3} %  {bytes}/{total_bytes}  {bytes_per_sec}  {msg}  {eta} left"
+        }
+        (Unit::Bytes, false) => "{prefix}{spinner} {bytes}  {bytes_per_sec}  {msg}  {elapsed}",
+        (Unit::Documents, _) => {
+            "{prefix}{bar:30} {percent:>3} %  {human_pos}/{human_len} documents  {per_sec}  {eta} left"
+        }
+        (Unit::Steps, true) => "{prefix}{bar:30} {percent:>3} %  {eta} left",
+        (Unit::Steps, false) => "{prefix}{spinner} {elapsed}",
+    };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.set_prefix(reading.stage.map_or_else(String::new, |stage| format!("{stage:<9}")));
+    match reading.total {
+        Some(total) => bar.set_length(total),
+        None => bar.unset_length(),
+    }
+    bar.reset();
+}
+
+/// Reads the watch, and knows when its stage began.
+struct Meter {
+    total: Total,
+    begin: Instant,
+    stage: Option<&'static str>,
+    stage_begin: Instant,
+}
+
+/// What progress counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    Bytes,
+    Documents,
+    Steps,
+}
+
 /// What is known of a running piece of work.
+#[derive(Debug, Clone, Copy)]
 struct Reading {
     seconds: f64,
+    /// Of the stage, where there are several.
+    stage_seconds: f64,
+    stage: Option<&'static str>,
+    unit: Unit,
+    done: u64,
+    total: Option<u64>,
     documents: u64,
     bytes: u64,
-    share: Option<f64>,
+}
+
+impl Meter {
+    fn new(total: Total) -> Self {
+        Meter { total, begin: Instant::now(), stage: None, stage_begin: Instant::now() }
+    }
+
+    fn read(&mut self, watch: &Watch) -> Reading {
+        let stage = watch.stage();
+        let name = stage.map(|stage| stage.name);
+        if name != self.stage {
+            self.stage = name;
+            self.stage_begin = Instant::now();
+        }
+        let documents = watch.documents.load(Ordering::Relaxed);
+        let bytes = watch.bytes.load(Ordering::Relaxed);
+        let (unit, done, total) = match (stage, self.total) {
+            (Some(stage), _) if stage.reads => (Unit::Bytes, bytes, stage.total),
+            (Some(stage), _) => (Unit::Steps, watch.steps.load(Ordering::Relaxed), stage.total),
+            (None, Total::Bytes(all)) => (Unit::Bytes, bytes, Some(all)),
+            (None, Total::Documents(all)) => (Unit::Documents, documents, Some(all)),
+            (None, Total::Unknown) => (Unit::Bytes, bytes, None),
+        };
+        Reading {
+            seconds: self.begin.elapsed().as_secs_f64(),
+            stage_seconds: self.stage_begin.elapsed().as_secs_f64(),
+            stage: name,
+            unit,
+            done,
+            total,
+            documents,
+            bytes,
+        }
+    }
 }
 
 impl Reading {
-    fn take(begin: Instant, total: Total, watch: &Watch) -> Self {
-        let documents = watch.documents.load(Ordering::Relaxed);
-        let bytes = watch.bytes.load(Ordering::Relaxed);
-        let share = match total {
-            Total::Bytes(all) if all > 0 => Some(bytes as f64 / all as f64),
-            Total::Documents(all) if all > 0 => Some(documents as f64 / all as f64),
-            _ => None,
-        };
-        let share = share.map(|share| share.min(1.0));
-        Reading { seconds: begin.elapsed().as_secs_f64(), documents, bytes, share }
+    fn share(&self) -> Option<f64> {
+        self.total.filter(|&total| total > 0).map(|total| (self.done as f64 / total as f64).min(1.0))
     }
 
+    /// Of the stage, where there are several.
     fn seconds_left(&self) -> Option<f64> {
-        self.share.filter(|&share| share > 0.0).map(|share| self.seconds * (1.0 - share) / share)
+        self.share().filter(|&share| share > 0.0).map(|share| self.stage_seconds * (1.0 - share) / share)
     }
 }
 
-fn sentence(begin: Instant, total: Total, watch: &Watch) -> String {
-    let reading = Reading::take(begin, total, watch);
-    let mut line = format!(
-        "{} documents, {:.1} MB read, {:.0} documents/s",
-        thousands(reading.documents),
-        reading.bytes as f64 / 1e6,
-        reading.documents as f64 / reading.seconds.max(0.001)
-    );
-    if let (Some(share), Some(left)) = (reading.share, reading.seconds_left()) {
+fn sentence(reading: &Reading) -> String {
+    let mut line = reading.stage.map_or_else(String::new, |stage| format!("{stage}: "));
+    if reading.unit == Unit::Steps {
+        line.push_str(&format!("{} steps", thousands(reading.done)));
+    } else {
+        line.push_str(&format!(
+            "{} documents, {:.1} MB read, {:.0} documents/s",
+            thousands(reading.documents),
+            reading.bytes as f64 / 1e6,
+            reading.documents as f64 / reading.stage_seconds.max(0.001)
+        ));
+    }
+    if let (Some(share), Some(left)) = (reading.share(), reading.seconds_left()) {
         line.push_str(&format!(", {:.0} % done, {} left", share * 100.0, duration(left)));
     }
     line
 }
 
-fn json(begin: Instant, total: Total, watch: &Watch) -> String {
-    let reading = Reading::take(begin, total, watch);
-    serde_json::json!({
+fn json(reading: &Reading) -> String {
+    let mut line = serde_json::json!({
         "seconds": (reading.seconds * 10.0).round() / 10.0,
         "documents": reading.documents,
         "bytes": reading.bytes,
-        "share": reading.share,
+        "share": reading.share(),
         "seconds_left": reading.seconds_left().map(f64::round),
-    })
-    .to_string()
+    });
+    if let Some(stage) = reading.stage {
+        line["stage"] = stage.into();
+    }
+    line.to_string()
 }
 
 /// `4:05` or `1:04:05`.
@@ -210,8 +283,17 @@ mod tests {
 
     #[test]
     fn the_share_done_tells_the_time_left() {
-        let reading = Reading { seconds: 30.0, documents: 0, bytes: 0, share: Some(0.25) };
+        let reading = Reading {
+            seconds: 30.0,
+            stage_seconds: 30.0,
+            stage: None,
+            unit: Unit::Bytes,
+            done: 25,
+            total: Some(100),
+            documents: 0,
+            bytes: 25,
+        };
         assert_eq!(reading.seconds_left(), Some(90.0));
-        assert_eq!(Reading { share: Some(0.0), ..reading }.seconds_left(), None);
+        assert_eq!(Reading { done: 0, ..reading }.seconds_left(), None);
     }
 }

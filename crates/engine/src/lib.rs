@@ -31,6 +31,8 @@ mod sketch;
 mod star;
 mod store;
 mod survey;
+#[cfg(test)]
+mod tests;
 mod verify;
 pub mod walk;
 

@@ -105,7 +105,7 @@ impl<'a> Extra<'a> {
 }
 
 fn text(arena: &[u8], range: Range<usize>) -> &str {
-    std::str::from_utf8(&arena[range]).expect("it was a string when it was put here")
+    simdutf8::basic::from_utf8(&arena[range]).expect("it was a string when it was put here")
 }
 
 impl Batch {
@@ -388,7 +388,7 @@ mod tests {
                 .map(|n| format!("{{\"id\":\"{n}\",\"text\":\"{}\"}}\n", "word ".repeat(400)))
                 .collect()
         };
-        let (_folder, corpus) = corpus(&[("a.jsonl", &lines(0)), ("b.jsonl", &lines(700)), ("c.jsonl", "broken\n")]);
+        let (_folder, corpus) = corpus(&[("a.jsonl", &lines(0)), ("b.jsonl", &lines(700)), ("c.jsonl", "{\"id\":\"no text\"}\n")]);
         for (threads, units) in [(1, vec![0..3]), (2, vec![0..3]), (5, vec![0..1, 1..2, 2..3])] {
             let found = Mutex::new(vec![Vec::new(); units.len()]);
             let work = |(): &mut (), batch: Batch| -> Vec<String> {
@@ -407,7 +407,7 @@ mod tests {
             let shape = Shape { threads, drivers: 2 };
             run(&corpus, &units, shape, &Watch::default(), || (), work, drive).unwrap();
             let expected: Vec<String> = (0..1400).map(|n| n.to_string()).chain(["rejected 0".to_owned()]).collect();
-            assert_eq!(found.into_inner().unwrap().concat(), expected);
+            assert!(found.into_inner().unwrap().concat() == expected, "{threads} threads");
         }
     }
 

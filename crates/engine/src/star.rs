@@ -245,6 +245,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Similarities of nodes from a table.
+    #[derive(Debug)]
     struct Table {
         similarity: BTreeMap<(u32, u32), f64>,
         threshold: f64,

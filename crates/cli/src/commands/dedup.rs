@@ -63,8 +63,7 @@ fn work(
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     drop(progress);
-    let title = open.folder().file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    let page = report::render(&page::report(&title, recipe, &findings)?);
+    let page = report::render(&page::report("Near-duplicates", recipe, &findings)?);
     open.write("report.html", page.as_bytes())?;
     open.finish(&findings.summary)?;
     Ok(findings)

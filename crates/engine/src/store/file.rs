@@ -9,7 +9,7 @@
 //! | stamp of the job: recipe and inputs | 16 |
 //! | number of records, a mark of the writer's choice | 8 + 8 |
 //! | checksum of the header | 8 |
-//! | blocks: records, then the XXH3-64 of them | up to 64 KiB + 8 each |
+//! | blocks: records, then the XXH3-64 of them | up to 8 KiB + 8 each |
 //!
 //! A file is written under another name and renamed when it is whole. Nothing is read that was not checked.
 
@@ -25,8 +25,10 @@ const MAGIC: &[u8; 8] = b"lookrun\n";
 const VERSION: u32 = 1;
 const HEADER: usize = 72;
 const SUM: usize = 8;
-/// Blocks are at most this long: short enough to read one for a single record.
-const BLOCK: usize = 64 << 10;
+/// Blocks are at most this long, wider records excepted: short enough to read one for a single record.
+const BLOCK: usize = 8 << 10;
+/// Whoever reads from the front reads so many at a time.
+const AT_ONCE: u64 = 8;
 
 /// What a file holds and which job it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,17 +182,25 @@ impl Run {
         self.count * self.width as u64
     }
 
-    /// Replaces `out` with block `index`, checked.
-    fn block(&self, index: u64, out: &mut Vec<u8>) -> Result<(), EngineError> {
-        let length = (self.bytes() - index * self.block as u64).min(self.block as u64) as usize;
-        out.resize(length + SUM, 0);
+    /// Replaces `out` with up to `most` blocks from `index` on, checked, without their checksums.
+    fn blocks(&self, index: u64, most: u64, out: &mut Vec<u8>) -> Result<(), EngineError> {
+        let left = self.bytes() - index * self.block as u64;
+        let bytes = left.min(most * self.block as u64) as usize;
+        let count = bytes.div_ceil(self.block);
+        out.resize(bytes + count * SUM, 0);
         let position = HEADER as u64 + index * (self.block + SUM) as u64;
         read_at(&self.file, out, position).map_err(|error| damaged_or(&self.path, error))?;
-        let sum = out.split_off(length);
-        if sum != xxh3_64(out).to_le_bytes() {
-            let what = format!("block {index}, from byte {position}, does not match its checksum");
-            return Err(EngineError::Damaged { file: self.path.clone(), what });
+        for number in 0..count {
+            let from = number * (self.block + SUM);
+            let to = (from + self.block).min(out.len() - SUM);
+            if out[to..to + SUM] != xxh3_64(&out[from..to]).to_le_bytes() {
+                let (block, position) = (index + number as u64, position + from as u64);
+                let what = format!("block {block}, from byte {position}, does not match its checksum");
+                return Err(EngineError::Damaged { file: self.path.clone(), what });
+            }
+            out.copy_within(from..to, number * self.block);
         }
+        out.truncate(bytes);
         Ok(())
     }
 
@@ -275,8 +285,8 @@ impl Records {
         if self.next * self.run.block as u64 >= self.run.bytes() {
             return Ok(false);
         }
-        self.run.block(self.next, &mut self.block)?;
-        self.next += 1;
+        self.run.blocks(self.next, AT_ONCE, &mut self.block)?;
+        self.next += AT_ONCE;
         self.at = 0;
         Ok(true)
     }
@@ -331,7 +341,7 @@ impl Access {
         let index = offset / self.run.block as u64;
         if index != self.held {
             self.held = u64::MAX;
-            self.run.block(index, &mut self.block)?;
+            self.run.blocks(index, 1, &mut self.block)?;
             self.held = index;
         }
         Ok((offset % self.run.block as u64) as usize)
