@@ -149,7 +149,11 @@ impl Context<'_> {
         let window = 3 * self.recipe.reading.max_document_bytes / 2;
         let free = self.budget.free(0, 0);
         let drivers = (free / 2 / window.max(MIB)).clamp(1, self.settings.threads.max(1) as u64);
-        Shape { threads: self.settings.threads.max(1), drivers: drivers as usize }
+        Shape {
+            threads: self.settings.threads.max(1),
+            drivers: drivers as usize,
+            waiting_bytes: free as usize / 6,
+        }
     }
 }
 

@@ -9,6 +9,12 @@ use crate::pipeline::{self, Batch, Record};
 use crate::sketch::{Workshop, unit_file};
 use crate::store::symbols::{Block, SpoolReader};
 
+impl pipeline::Weight for Vec<(u32, Vec<u64>)> {
+    fn bytes(&self) -> usize {
+        self.iter().map(|(_, symbols)| symbols.len() * 8 + 32).sum()
+    }
+}
+
 /// Takes a document's number and what it is measured by.
 pub(crate) type Take<'t> = dyn FnMut(u32, &[u64]) -> Result<(), EngineError> + Send + 't;
 

@@ -117,6 +117,8 @@ struct RunFacts {
     seconds: f64,
     seconds_by_stage: BTreeMap<&'static str, f64>,
     peak_memory_bytes: Option<u64>,
+    /// The largest resident set up to the end of each stage.
+    peak_memory_by_stage: BTreeMap<&'static str, u64>,
     scratch_bytes: u64,
     threads: usize,
     memory_cap_bytes: u64,
@@ -154,6 +156,7 @@ pub struct OpenJob {
     stamp: u128,
     begun: Instant,
     seconds: BTreeMap<&'static str, f64>,
+    peaks: BTreeMap<&'static str, u64>,
     scratch: u64,
     lock: Option<File>,
     /// For tests: a smaller bound than the memory cap asks for.
@@ -199,6 +202,7 @@ impl Job {
             stamp,
             begun: Instant::now(),
             seconds: BTreeMap::new(),
+            peaks: BTreeMap::new(),
             scratch: 0,
             lock: Some(lock),
             bucket_bytes: None,
@@ -379,10 +383,16 @@ impl OpenJob {
     }
 
     fn stages(&mut self, watch: &Watch) -> Result<Findings, EngineError> {
-        let (mut seconds, mut scratch) = (BTreeMap::new(), 0);
+        let (mut seconds, mut peaks, mut scratch) = (BTreeMap::new(), BTreeMap::new(), 0);
         let findings = {
             let ctx = self.context(watch)?;
-            let mut clock = Clock { seconds: &mut seconds, begun: Instant::now(), scratch: &mut scratch, ctx: &ctx };
+            let mut clock = Clock {
+                seconds: &mut seconds,
+                peaks: &mut peaks,
+                begun: Instant::now(),
+                scratch: &mut scratch,
+                ctx: &ctx,
+            };
             survey::survey(&ctx)?;
             clock.lap("survey");
             sketch::sketch(&ctx)?;
@@ -408,6 +418,7 @@ impl OpenJob {
             findings
         };
         self.seconds = seconds;
+        self.peaks = peaks;
         self.scratch = scratch;
         Ok(findings)
     }
@@ -439,6 +450,7 @@ impl OpenJob {
             seconds: self.begun.elapsed().as_secs_f64(),
             seconds_by_stage: std::mem::take(&mut self.seconds),
             peak_memory_bytes: peak_memory(),
+            peak_memory_by_stage: std::mem::take(&mut self.peaks),
             scratch_bytes: self.scratch,
             threads: self.job.settings.threads,
             memory_cap_bytes: self.job.settings.memory,
@@ -486,6 +498,7 @@ fn pretty(value: &impl Serialize) -> Vec<u8> {
 
 struct Clock<'c> {
     seconds: &'c mut BTreeMap<&'static str, f64>,
+    peaks: &'c mut BTreeMap<&'static str, u64>,
     begun: Instant,
     scratch: &'c mut u64,
     ctx: &'c Context<'c>,
@@ -496,6 +509,9 @@ impl Clock<'_> {
     fn lap(&mut self, stage: &'static str) {
         self.seconds.insert(stage, self.begun.elapsed().as_secs_f64());
         self.begun = Instant::now();
+        if let Some(peak) = peak_memory() {
+            self.peaks.insert(stage, peak);
+        }
         let entries = std::fs::read_dir(&self.ctx.work).into_iter().flatten().flatten();
         let taken = entries.filter_map(|entry| entry.metadata().ok()).map(|facts| facts.len()).sum();
         *self.scratch = (*self.scratch).max(taken);

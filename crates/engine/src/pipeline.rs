@@ -16,8 +16,9 @@ use lookalike_model::{Content, Document, Media, Place, Rejection};
 use crate::error::EngineError;
 use crate::walk::Watch;
 
-/// A batch is closed when it holds this many bytes of content.
+/// A batch is closed when it holds this many bytes of content, or fewer where memory is short.
 const BATCH_BYTES: usize = 512 << 10;
+const LEAST_BATCH_BYTES: usize = 64 << 10;
 
 /// Small shards are put together until they reach this size: each unit leaves a few files behind.
 const UNIT_BYTES: u64 = 64 << 20;
@@ -182,6 +183,7 @@ struct Source<'c> {
     skipped: Vec<(&'static str, u64)>,
     records: u64,
     unit: usize,
+    batch_bytes: usize,
 }
 
 impl Source<'_> {
@@ -190,8 +192,9 @@ impl Source<'_> {
         if self.watch.stopped() {
             return Err(EngineError::Stopped);
         }
-        let mut batch = Batch { first: self.records, unit: self.unit, ..Batch::default() };
-        while batch.arena.len() < BATCH_BYTES {
+        let arena = Vec::with_capacity(self.batch_bytes + self.batch_bytes / 4);
+        let mut batch = Batch { arena, first: self.records, unit: self.unit, ..Batch::default() };
+        while batch.arena.len() < self.batch_bytes {
             if self.reader.is_none() && !self.open()? {
                 break;
             }
@@ -243,11 +246,37 @@ impl Source<'_> {
     }
 }
 
-/// How many threads work, and how many units are under way at once.
+/// How many threads work, how many units are under way at once, and how much may wait between them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) threads: usize,
     pub(crate) drivers: usize,
+    /// Bytes of results that may wait for their turn to be written, all units together.
+    pub(crate) waiting_bytes: usize,
+}
+
+impl Shape {
+    fn batch_bytes(self) -> usize {
+        (self.waiting_bytes / self.threads.max(1) / 16).clamp(LEAST_BATCH_BYTES, BATCH_BYTES)
+    }
+}
+
+/// The result of a batch, which takes memory until it is written.
+pub(crate) trait Weight {
+    /// Bytes that it holds.
+    fn bytes(&self) -> usize;
+}
+
+impl Weight for () {
+    fn bytes(&self) -> usize {
+        0
+    }
+}
+
+impl<T: Weight> Weight for Result<T, EngineError> {
+    fn bytes(&self) -> usize {
+        self.as_ref().map_or(0, Weight::bytes)
+    }
 }
 
 struct Task<T> {
@@ -261,6 +290,9 @@ pub(crate) struct Feed<'f, T> {
     ended: bool,
     waiting: VecDeque<Receiver<T>>,
     most: usize,
+    /// Bytes of results that wait, all units together, and how many may.
+    held: &'f AtomicUsize,
+    most_held: usize,
     work: Work<'f, T>,
 }
 
@@ -271,14 +303,18 @@ enum Work<'f, T> {
     Pool(&'f Sender<Task<T>>),
 }
 
-impl<T> Feed<'_, T> {
+impl<T: Weight> Feed<'_, T> {
     /// The result of the next batch, or none at the end of the unit.
     pub(crate) fn next(&mut self) -> Result<Option<T>, EngineError> {
         let pool = match &mut self.work {
             Work::Here(work) => return Ok(self.source.next()?.map(work)),
             Work::Pool(pool) => *pool,
         };
-        while !self.ended && self.waiting.len() < self.most {
+        // Results that wait are not given company, lest they fill the memory; one batch always goes on.
+        while !self.ended
+            && self.waiting.len() < self.most
+            && (self.waiting.is_empty() || self.held.load(Ordering::Relaxed) < self.most_held)
+        {
             match self.source.next()? {
                 None => self.ended = true,
                 Some(batch) => {
@@ -289,13 +325,15 @@ impl<T> Feed<'_, T> {
             }
         }
         let Some(first) = self.waiting.pop_front() else { return Ok(None) };
-        first.recv().map(Some).map_err(|_| EngineError::Stopped)
+        let result = first.recv().map_err(|_| EngineError::Stopped)?;
+        self.held.fetch_sub(result.bytes(), Ordering::Relaxed);
+        Ok(Some(result))
     }
 }
 
 /// Leads the documents of `units` through workers. `worker` makes the state of one worker, `work` handles one batch,
 /// `drive` takes the results of one unit; of several failures the one of the earliest unit is returned.
-pub(crate) fn run<W, T: Send>(
+pub(crate) fn run<W, T: Send + Weight>(
     corpus: &Corpus,
     units: &[Unit],
     shape: Shape,
@@ -313,13 +351,23 @@ pub(crate) fn run<W, T: Send>(
         skipped: Vec::new(),
         records: 0,
         unit: index,
+        batch_bytes: shape.batch_bytes(),
     };
+    let held = AtomicUsize::new(0);
     if shape.threads <= 1 {
         let mut state = worker();
         let mut here = |batch| work(&mut state, batch);
         for (index, unit) in units.iter().enumerate() {
-            let work = Work::Here(&mut here);
-            drive(index, &mut Feed { source: source(index, unit), ended: false, waiting: VecDeque::new(), most: 1, work })?;
+            let feed = Feed {
+                source: source(index, unit),
+                ended: false,
+                waiting: VecDeque::new(),
+                most: 1,
+                held: &held,
+                most_held: usize::MAX,
+                work: Work::Here(&mut here),
+            };
+            drive(index, &mut { feed })?;
         }
         return Ok(());
     }
@@ -331,18 +379,21 @@ pub(crate) fn run<W, T: Send>(
     std::thread::scope(|scope| {
         for _ in 0..shape.threads {
             let taken = taken.clone();
-            scope.spawn(|| {
+            let (held, worker, work) = (&held, &worker, &work);
+            scope.spawn(move || {
                 let mut state = worker();
                 for Task { batch, reply } in taken {
+                    let result = work(&mut state, batch);
+                    held.fetch_add(result.bytes(), Ordering::Relaxed);
                     // A driver that failed no longer waits.
-                    let _ = reply.send(work(&mut state, batch));
+                    let _ = reply.send(result);
                 }
             });
         }
         drop(taken);
         for _ in 0..drivers {
             let tasks = tasks.clone();
-            let (next, failure, source, drive) = (&next, &failure, &source, &drive);
+            let (next, failure, source, drive, held) = (&next, &failure, &source, &drive, &held);
             scope.spawn(move || {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
@@ -351,9 +402,15 @@ pub(crate) fn run<W, T: Send>(
                     if failed {
                         return;
                     }
-                    let work = Work::Pool(&tasks);
-                    let mut feed =
-                        Feed { source: source(index, unit), ended: false, waiting: VecDeque::new(), most, work };
+                    let mut feed = Feed {
+                        source: source(index, unit),
+                        ended: false,
+                        waiting: VecDeque::new(),
+                        most,
+                        held,
+                        most_held: shape.waiting_bytes,
+                        work: Work::Pool(&tasks),
+                    };
                     if let Err(error) = drive(index, &mut feed) {
                         let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
                         if failure.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
@@ -381,6 +438,12 @@ mod tests {
         (folder, corpus)
     }
 
+    impl Weight for Vec<String> {
+        fn bytes(&self) -> usize {
+            self.iter().map(String::len).sum()
+        }
+    }
+
     #[test]
     fn results_come_in_order_for_any_threads() {
         let lines = |from: usize| -> String {
@@ -404,7 +467,7 @@ mod tests {
                 }
                 Ok(())
             };
-            let shape = Shape { threads, drivers: 2 };
+            let shape = Shape { threads, drivers: 2, waiting_bytes: 100 };
             run(&corpus, &units, shape, &Watch::default(), || (), work, drive).unwrap();
             let expected: Vec<String> = (0..1400).map(|n| n.to_string()).chain(["rejected 0".to_owned()]).collect();
             assert!(found.into_inner().unwrap().concat() == expected, "{threads} threads");
@@ -420,7 +483,7 @@ mod tests {
     #[test]
     fn the_earliest_failure_is_the_one_told() {
         let (_folder, corpus) = corpus(&[("a.txt", "one"), ("b.txt", "two"), ("c.txt", "three")]);
-        let shape = Shape { threads: 3, drivers: 3 };
+        let shape = Shape { threads: 3, drivers: 3, waiting_bytes: 1 << 20 };
         let drive = |unit: usize, feed: &mut Feed<'_, ()>| {
             while feed.next()?.is_some() {}
             if unit == 0 { Ok(()) } else { Err(EngineError::Request(format!("unit {unit}"))) }

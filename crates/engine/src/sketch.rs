@@ -258,6 +258,14 @@ struct Sketched {
     ends: Vec<pipeline::ShardEnd>,
 }
 
+impl pipeline::Weight for Sketched {
+    fn bytes(&self) -> usize {
+        let rows = self.rows.capacity() * size_of::<Row>() + self.keys.capacity() * size_of::<u128>();
+        let bytes = [&self.names, &self.payload, &self.spool, &self.rejected];
+        rows + bytes.iter().map(|bytes| bytes.capacity()).sum::<usize>()
+    }
+}
+
 /// Everything that a worker uses again for one document after the other.
 pub(crate) struct Workshop {
     extractor: Extractor,
@@ -267,6 +275,9 @@ pub(crate) struct Workshop {
     own: Option<(Analyser, Features)>,
     sketch: Sketch,
     symbols: Vec<u64>,
+    blocks: BlockBuilder,
+    /// Sizes of the last batch's results: the next ones will be about as large.
+    last: [usize; 3],
 }
 
 /// Documents above this size are handled by one worker at a time, and its buffers let go afterwards.
@@ -291,6 +302,8 @@ impl Workshop {
             own: own.map(|profile| (Analyser::new(profile), Features::default())),
             sketch: Sketch::default(),
             symbols: Vec::new(),
+            blocks: BlockBuilder::new(),
+            last: [0; 3],
         }
     }
 
@@ -308,19 +321,18 @@ impl Workshop {
     fn sketch_all(&mut self, ctx: &Context<'_>, mut batch: Batch) -> Sketched {
         let mut out = Sketched {
             rows: Vec::with_capacity(batch.len()),
-            names: Vec::new(),
+            names: Vec::with_capacity(self.last[0]),
             payload: Vec::with_capacity(batch.len() * ctx.method.payload_bytes()),
-            keys: Vec::new(),
-            spool: Vec::new(),
+            keys: Vec::with_capacity(self.last[1]),
+            spool: Vec::with_capacity(self.last[2]),
             rejected: Vec::new(),
             ends: std::mem::take(&mut batch.ends),
         };
-        let mut blocks = BlockBuilder::new();
         for (index, record) in batch.records().enumerate() {
             match record {
                 Record::Document(document, extra) => {
                     let number = (batch.first + index as u64) as u32;
-                    self.document(ctx, number, &document, &extra, &mut blocks, &mut out);
+                    self.document(ctx, number, &document, &extra, &mut out);
                 }
                 Record::Rejected(rejection) => {
                     let reason = rejection.reason.to_string();
@@ -338,9 +350,10 @@ impl Workshop {
                 }
             }
         }
-        if !blocks.is_empty() {
-            blocks.encode(&mut out.spool);
+        if !self.blocks.is_empty() {
+            self.blocks.encode(&mut out.spool);
         }
+        self.last = [out.names.len(), out.keys.len(), out.spool.len()].map(|size| size + size / 4);
         out
     }
 
@@ -351,7 +364,6 @@ impl Workshop {
         number: u32,
         document: &Document<'_>,
         extra: &Extra<'_>,
-        blocks: &mut BlockBuilder,
         out: &mut Sketched,
     ) {
         let text = self.extractor.extract(document, ctx.content).text;
@@ -382,8 +394,8 @@ impl Workshop {
             }
             if ctx.settings.spool {
                 ctx.measure.symbols(features, &mut self.symbols);
-                if blocks.push(number, &self.symbols) {
-                    blocks.encode(&mut out.spool);
+                if self.blocks.push(number, &self.symbols) {
+                    self.blocks.encode(&mut out.spool);
                 }
             }
         }

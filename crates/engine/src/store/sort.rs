@@ -88,10 +88,9 @@ impl<C: Codec> Sorter<C> {
         if self.buffer.len() == self.capacity {
             self.spill(0)?;
         }
-        if self.buffer.len() == self.buffer.capacity() {
-            // Grown by our own rule: doubling would overshoot the bound.
-            let more = self.buffer.len().clamp(1024, self.capacity - self.buffer.len());
-            self.buffer.reserve_exact(more);
+        if self.buffer.capacity() == 0 {
+            // All at once: memory that is not written to costs nothing, and growing would need it twice.
+            self.buffer.reserve_exact(self.capacity);
         }
         self.buffer.push(item);
         Ok(())
