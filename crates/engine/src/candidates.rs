@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Bits, Catalogue, Lookup};
 use crate::classes;
-use crate::context::{Context, remove_if_there, write_whole};
+use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::recipe::Task;
 use crate::store::file::{Label, Records, Run, RunWriter};
@@ -59,8 +59,8 @@ impl Candidate {
 /// Neighbours that a member of a giant group is paired with, on either account.
 const NEIGHBOURS: usize = 8;
 
-/// How often a group is split before it is called giant.
-const DEEPEST: u32 = 8;
+/// Levels of strictness that are tried before a group is called giant.
+const STRICTEST: u32 = 8;
 
 const FILE: &str = "candidates";
 
@@ -76,10 +76,11 @@ pub(crate) fn giants(ctx: &Context<'_>) -> Result<Records, EngineError> {
 
 /// Finds the candidates, unless that was done.
 pub(crate) fn propose(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Proposed, EngineError> {
-    let facts = ctx.file("candidates.json");
-    if let Some(done) = std::fs::read(&facts).ok().and_then(|text| serde_json::from_slice(&text).ok()) {
+    if let Some(done) = ctx.saved("candidates.done")? {
         return Ok(done);
     }
+    // What an earlier process merged in steps is merged again: it may not have come to an end.
+    existing(&ctx.place("merged"))?.iter().try_for_each(|path| remove_if_there(path))?;
     let runs = catalogue.key_runs(ctx);
     let counts: Result<Vec<u64>, EngineError> = runs
         .iter()
@@ -117,7 +118,7 @@ pub(crate) fn propose(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Propos
     }
     drop(merge);
     let done = proposals.finish()?;
-    write_whole(&facts, &serde_json::to_vec(&done).expect("counts can be written"))?;
+    ctx.save("candidates.done", &done)?;
     // What was sorted is of no more use, and large.
     for path in existing(&ctx.place("proposed"))?.into_iter().chain(existing(&ctx.place("merged"))?) {
         remove_if_there(&path)?;
@@ -130,6 +131,9 @@ pub(crate) fn propose(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Propos
 fn postings(ctx: &Context<'_>) -> Postings {
     Postings { tagged: ctx.method.tagged() }
 }
+
+/// Takes a part of a group.
+type Each<'e, 'c> = dyn FnMut(&mut Proposals<'c>, &[(u32, u32)]) -> Result<(), EngineError> + 'e;
 
 /// Pairs on their way to a sorter.
 struct Proposals<'c> {
@@ -144,6 +148,8 @@ struct Proposals<'c> {
     lookup: Lookup<'c>,
     giants: Option<RunWriter>,
     giant_groups: u64,
+    /// Groups up to this size propose all of their pairs.
+    limit: usize,
 }
 
 impl<'c> Proposals<'c> {
@@ -170,6 +176,7 @@ impl<'c> Proposals<'c> {
             lookup: Lookup::new(ctx, catalogue),
             giants,
             giant_groups: 0,
+            limit: ctx.recipe.max_group.max(ctx.method.least_group()),
         })
     }
 
@@ -179,12 +186,12 @@ impl<'c> Proposals<'c> {
             return Ok(());
         }
         let fresh = self.skip.is_none_or(|skip| key > skip);
-        if group.len() <= self.ctx.recipe.max_group {
+        if group.len() <= self.limit {
             if fresh {
                 self.all_pairs(group)?;
             }
         } else {
-            self.split(group, 1, fresh)?;
+            self.split(group, fresh)?;
         }
         // The highest key cannot be told from none; then a later process does the last groups again.
         if fresh && key < u64::MAX - 1 {
@@ -215,33 +222,63 @@ impl<'c> Proposals<'c> {
         Ok(())
     }
 
-    /// Cuts a group that is too large by stricter keys.
-    fn split(&mut self, group: &mut [(u32, u32)], depth: u32, fresh: bool) -> Result<(), EngineError> {
-        let mut parts: Vec<(u64, u32)> = Vec::new();
-        let mut keys = Vec::new();
-        if depth <= DEEPEST {
+    /// Cuts a group that is too large by stricter keys: the least strict that part it into groups that are not. Each
+    /// level of strictness loses nothing by itself, so levels are tried one after the other and never inside each other.
+    fn split(&mut self, group: &mut [(u32, u32)], fresh: bool) -> Result<(), EngineError> {
+        let mut best = None;
+        for level in 1..=STRICTEST {
+            let largest = self.parts(group, level, &mut |_, _| Ok(()))?;
+            if largest == 0 {
+                break;
+            }
+            best = Some(level);
+            if largest <= self.limit {
+                break;
+            }
+        }
+        let Some(level) = best else { return self.giant(group, fresh) };
+        // Parts that stay too large are told apart by their members: stricter keys come in several, and documents
+        // that are alike in all of them make the same part each time.
+        let mut giants: Vec<Vec<(u32, u32)>> = Vec::new();
+        self.parts(group, level, &mut |proposals, part| {
+            if part.len() > proposals.limit {
+                if !giants.iter().any(|giant| giant == part) {
+                    giants.push(part.to_vec());
+                }
+                return Ok(());
+            }
+            if fresh { proposals.all_pairs(part) } else { Ok(()) }
+        })?;
+        giants.iter_mut().try_for_each(|giant| self.giant(giant, fresh))
+    }
+
+    /// Hands the parts of a group at one level of strictness to `each`; returns the size of the largest, 0 when there
+    /// are no such keys.
+    fn parts(&mut self, group: &[(u32, u32)], level: u32, each: &mut Each<'_, 'c>) -> Result<usize, EngineError> {
+        let (mut largest, mut number) = (0, 0);
+        let (mut keys, mut parts, mut part) = (Vec::new(), Vec::new(), Vec::new());
+        // One key of each member at a time: all of them at once could be many times the group.
+        loop {
+            parts.clear();
             for (index, &(document, tag)) in group.iter().enumerate() {
                 keys.clear();
-                self.ctx.method.split(self.lookup.payload(document)?, tag, depth, &mut keys);
-                parts.extend(keys.iter().map(|&key| (key, index as u32)));
+                self.ctx.method.split(self.lookup.payload(document)?, tag, level, &mut keys);
+                parts.extend(keys.get(number).map(|&key| (key, index as u32)));
             }
-        }
-        if parts.is_empty() {
-            return self.giant(group, fresh);
-        }
-        parts.sort_unstable();
-        parts.dedup();
-        let mut part = Vec::new();
-        for run in parts.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
-            part.clear();
-            part.extend(run.iter().map(|&(_, index)| group[index as usize]));
-            if part.len() > self.ctx.recipe.max_group {
-                self.split(&mut part, depth + 1, fresh)?;
-            } else if fresh {
-                self.all_pairs(&part)?;
+            if parts.is_empty() {
+                return Ok(largest);
             }
+            parts.sort_unstable();
+            for run in parts.chunk_by(|a, b| a.0 == b.0) {
+                largest = largest.max(run.len());
+                if run.len() > 1 {
+                    part.clear();
+                    part.extend(run.iter().map(|&(_, index)| group[index as usize]));
+                    each(self, &part)?;
+                }
+            }
+            number += 1;
         }
-        Ok(())
     }
 
     /// A group that stays too large.

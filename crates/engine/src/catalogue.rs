@@ -25,12 +25,9 @@ impl Catalogue {
     pub(crate) fn load(ctx: &Context<'_>) -> Result<Self, EngineError> {
         let (mut units, mut bases, mut references) = (Vec::new(), vec![0u32], 0);
         for (unit, (reference, _)) in ctx.units().iter().enumerate() {
-            let path = unit_file(ctx, unit, "done");
-            let text = std::fs::read(&path).map_err(|error| EngineError::read(&path, error))?;
-            let meta: UnitMeta = serde_json::from_slice(&text).map_err(|error| EngineError::Damaged {
-                file: path.clone(),
-                what: format!("it cannot be read: {error}"),
-            })?;
+            let name = format!("u{unit:06}.done");
+            let missing = || EngineError::Damaged { file: ctx.file(&name), what: "it is not there".to_owned() };
+            let meta: UnitMeta = ctx.saved(&name)?.ok_or_else(missing)?;
             let end = u64::from(bases[unit]) + meta.records();
             let end = u32::try_from(end).ok().filter(|&end| end < u32::MAX).ok_or(EngineError::TooMany)?;
             references = if *reference { end } else { references };
@@ -55,7 +52,7 @@ impl Catalogue {
         &self.units
     }
 
-    /// Number of a unit's first document.
+    /// Number of a unit's first document; of the unit behind the last, the number of all.
     pub(crate) fn base(&self, unit: usize) -> u32 {
         self.bases[unit]
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Bits, Catalogue};
-use crate::context::{Context, write_whole};
+use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::sketch::Row;
 use crate::store::file::{Run, RunWriter};
@@ -22,15 +22,14 @@ const FILE: &str = "classes";
 
 /// Finds the classes, unless that was done.
 pub(crate) fn collapse(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Collapsed, EngineError> {
-    let facts = ctx.file("classes.json");
-    if let Some(done) = std::fs::read(&facts).ok().and_then(|text| serde_json::from_slice(&text).ok()) {
+    if let Some(done) = ctx.saved("classes.done")? {
         return Ok(done);
     }
     ctx.begin("collapse", Some(catalogue.len().into()), false);
     let memory = ctx.budget.free(0, 0) as usize / 4;
     for name in ["digests", "ids", "members"] {
         for run in existing(&ctx.place(name))? {
-            crate::context::remove_if_there(&run)?;
+            remove_if_there(&run)?;
         }
     }
     let mut digests = Sorter::new(ctx.place("digests"), Digests, memory);
@@ -67,10 +66,10 @@ pub(crate) fn collapse(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Colla
     drop(sorted);
     writer.finish()?;
     let done = Collapsed { exact_duplicates, duplicate_ids };
-    write_whole(&facts, &serde_json::to_vec(&done).expect("counts can be written"))?;
+    ctx.save("classes.done", &done)?;
     for name in ["digests", "ids", "members"] {
         for run in existing(&ctx.place(name))? {
-            crate::context::remove_if_there(&run)?;
+            remove_if_there(&run)?;
         }
     }
     Ok(done)

@@ -6,12 +6,14 @@ use lookalike_corpus::Corpus;
 use lookalike_methods::Method;
 use lookalike_text::Profile;
 use lookalike_text::extract::ContentMode;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::error::EngineError;
 use crate::measure::Measure;
 use crate::pipeline::{self, Shape, Unit};
 use crate::recipe::{JobRecipe, Keep, Within};
-use crate::store::file::Label;
+use crate::store::file::{Label, Run, RunWriter};
 use crate::store::sort::Place;
 use crate::walk::{Stage, Watch};
 
@@ -59,7 +61,7 @@ impl Budget {
 
     /// Refuses a cap that cannot hold what must stay in memory for each document.
     pub(crate) fn admit(self, documents: u64) -> Result<(), EngineError> {
-        let needed = 96 * MIB + 6 * MIB * self.threads + 16 * documents;
+        let needed = 64 * MIB + 4 * MIB * self.threads + 16 * documents;
         if self.cap < needed {
             return Err(EngineError::Memory { why: format!("a corpus of {documents} documents"), needed });
         }
@@ -115,6 +117,26 @@ impl Context<'_> {
     /// The path of a scratch file.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.work.join(name)
+    }
+
+    /// Writes down facts that a later process goes on from.
+    pub(crate) fn save(&self, name: &str, facts: &impl Serialize) -> Result<(), EngineError> {
+        let mut writer = RunWriter::create(&self.file(name), self.label("facts", 1))?;
+        writer.push(&serde_json::to_vec(facts).expect("counts can be written"))?;
+        writer.finish()
+    }
+
+    /// The facts that an earlier process, or an earlier stage, wrote down.
+    pub(crate) fn saved<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, EngineError> {
+        let path = self.file(name);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let run = Run::open(&path, self.label("facts", 1))?;
+        let mut text = vec![0; run.bytes() as usize];
+        run.records().take(&mut text)?;
+        let facts = serde_json::from_slice(&text);
+        facts.map(Some).map_err(|error| EngineError::Damaged { file: path, what: error.to_string() })
     }
 
     /// Fails once the work was asked to end.

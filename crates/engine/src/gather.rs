@@ -45,6 +45,13 @@ pub(crate) fn symbols(
     if again.is_empty() { Ok(()) } else { read_again(ctx, catalogue, &again, wanted, take) }
 }
 
+/// The error about an input that has other documents than it had.
+pub(crate) fn changed(ctx: &Context<'_>) -> EngineError {
+    let what = "documents were added or taken away while the job ran".to_owned();
+    let folder = ctx.work.parent().unwrap_or(&ctx.work).to_owned();
+    EngineError::InputChanged { folder, what }
+}
+
 /// The same from the input.
 fn read_again(
     ctx: &Context<'_>,
@@ -54,21 +61,27 @@ fn read_again(
     take: &mut Take<'_>,
 ) -> Result<(), EngineError> {
     let all = ctx.units();
-    let take = Mutex::new(take);
+    let (take, heavy) = (Mutex::new(take), Mutex::new(()));
     for (reference, corpus) in [(true, ctx.against), (false, Some(ctx.corpus))] {
         let Some(corpus) = corpus else { continue };
         let these: Vec<usize> = units.iter().copied().filter(|&unit| all[unit].0 == reference).collect();
         let stretches: Vec<_> = these.iter().map(|&unit| all[unit].1.clone()).collect();
-        let work = |workshop: &mut Workshop, batch: Batch| -> Vec<(u32, Vec<u64>)> {
-            let first = u64::from(catalogue.base(these[batch.unit])) + batch.first;
-            let symbols = |(index, record): (usize, Record<'_>)| match record {
+        let work = |workshop: &mut Workshop, batch: Batch| -> Result<Vec<(u32, Vec<u64>)>, EngineError> {
+            let unit = these[batch.unit];
+            let first = u64::from(catalogue.base(unit)) + batch.first;
+            if first + batch.len() as u64 > u64::from(catalogue.base(unit + 1)) {
+                return Err(changed(ctx));
+            }
+            let symbols = |workshop: &mut Workshop, (index, record): (usize, Record<'_>)| match record {
                 Record::Document(document, _) if wanted((first + index as u64) as u32) => {
                     let symbols = workshop.symbols(ctx, &document, &ctx.measure).to_vec();
                     Some(((first + index as u64) as u32, symbols))
                 }
                 _ => None,
             };
-            batch.records().enumerate().filter_map(symbols).collect()
+            workshop.in_turn(ctx, batch.bytes(), &heavy, |workshop| {
+                batch.records().enumerate().filter_map(|record| symbols(workshop, record)).collect()
+            })
         };
         pipeline::run(
             corpus,
@@ -79,6 +92,7 @@ fn read_again(
             work,
             |_, feed| {
                 while let Some(batch) = feed.next()? {
+                    let batch = batch?;
                     let mut take = take.lock().unwrap_or_else(PoisonError::into_inner);
                     batch.iter().try_for_each(|(document, symbols)| take(*document, symbols))?;
                 }

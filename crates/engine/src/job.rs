@@ -176,7 +176,7 @@ impl Job {
     pub fn open(mut self, folder: &Path) -> Result<Opened, EngineError> {
         Budget::new(&self.settings, self.recipe.reading.max_document_bytes)?;
         let work = folder.join(WORK);
-        let ours = folder.join(SUMMARY).exists() || work.join(TICKET).exists() || work.join(LOCK).exists();
+        let ours = folder.join(SUMMARY).exists() || work.is_dir();
         if !ours && !is_empty(folder)? {
             return Err(EngineError::NotAJob { folder: folder.to_owned() });
         }
@@ -185,6 +185,10 @@ impl Job {
         }
         std::fs::create_dir_all(&work).map_err(|error| EngineError::write(&work, error))?;
         let lock = lock(folder, &work.join(LOCK))?;
+        // Whoever held the lock a moment ago may have come to the end.
+        if let Some(done) = self.finished(folder)? {
+            return Ok(Opened::Finished(Box::new(done)));
+        }
         receive_stdin(&mut self.corpus, &work)?;
         let ticket = Ticket { recipe: self.recipe.to_toml(), inputs: self.inputs() };
         let path = work.join(TICKET);
@@ -462,9 +466,10 @@ impl OpenJob {
         write_whole(&self.folder.join("run.json"), &pretty(&facts))?;
         write_whole(&self.folder.join("recipe.toml"), self.job.recipe.to_toml().as_bytes())?;
         write_whole(&self.folder.join(SUMMARY), &pretty(summary))?;
-        drop(self.lock.take());
         let work = self.folder.join(WORK);
-        std::fs::remove_dir_all(&work).map_err(|error| EngineError::write(&work, error))
+        let removed = std::fs::remove_dir_all(&work).map_err(|error| EngineError::write(&work, error));
+        drop(self.lock.take());
+        removed
     }
 
     /// Writes a file of results.

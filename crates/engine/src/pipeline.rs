@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -251,7 +251,7 @@ impl Source<'_> {
 pub(crate) struct Shape {
     pub(crate) threads: usize,
     pub(crate) drivers: usize,
-    /// Bytes of results that may wait for their turn to be written, all units together.
+    /// Bytes of batches and results that may be under way, all units together.
     pub(crate) waiting_bytes: usize,
 }
 
@@ -290,9 +290,11 @@ pub(crate) struct Feed<'f, T> {
     ended: bool,
     waiting: VecDeque<Receiver<T>>,
     most: usize,
-    /// Bytes of results that wait, all units together, and how many may.
+    /// Bytes of batches and results under way, all units together, and how many may be.
     held: &'f AtomicUsize,
     most_held: usize,
+    /// Another unit failed: no use in going on.
+    failed: &'f AtomicBool,
     work: Work<'f, T>,
 }
 
@@ -306,11 +308,14 @@ enum Work<'f, T> {
 impl<T: Weight> Feed<'_, T> {
     /// The result of the next batch, or none at the end of the unit.
     pub(crate) fn next(&mut self) -> Result<Option<T>, EngineError> {
+        if self.failed.load(Ordering::Relaxed) {
+            return Err(EngineError::Stopped);
+        }
         let pool = match &mut self.work {
             Work::Here(work) => return Ok(self.source.next()?.map(work)),
             Work::Pool(pool) => *pool,
         };
-        // Results that wait are not given company, lest they fill the memory; one batch always goes on.
+        // What is under way is not given company, lest it fill the memory; one batch always goes on.
         while !self.ended
             && self.waiting.len() < self.most
             && (self.waiting.is_empty() || self.held.load(Ordering::Relaxed) < self.most_held)
@@ -319,6 +324,7 @@ impl<T: Weight> Feed<'_, T> {
                 None => self.ended = true,
                 Some(batch) => {
                     let (reply, result) = bounded(1);
+                    self.held.fetch_add(batch.bytes(), Ordering::Relaxed);
                     pool.send(Task { batch, reply }).map_err(|_| EngineError::Stopped)?;
                     self.waiting.push_back(result);
                 }
@@ -332,7 +338,7 @@ impl<T: Weight> Feed<'_, T> {
 }
 
 /// Leads the documents of `units` through workers. `worker` makes the state of one worker, `work` handles one batch,
-/// `drive` takes the results of one unit; of several failures the one of the earliest unit is returned.
+/// `drive` takes the results of one unit; of failures at the same time the one of the earliest unit is returned.
 pub(crate) fn run<W, T: Send + Weight>(
     corpus: &Corpus,
     units: &[Unit],
@@ -353,7 +359,7 @@ pub(crate) fn run<W, T: Send + Weight>(
         unit: index,
         batch_bytes: shape.batch_bytes(),
     };
-    let held = AtomicUsize::new(0);
+    let (held, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     if shape.threads <= 1 {
         let mut state = worker();
         let mut here = |batch| work(&mut state, batch);
@@ -365,6 +371,7 @@ pub(crate) fn run<W, T: Send + Weight>(
                 most: 1,
                 held: &held,
                 most_held: usize::MAX,
+                failed: &failed,
                 work: Work::Here(&mut here),
             };
             drive(index, &mut { feed })?;
@@ -383,8 +390,10 @@ pub(crate) fn run<W, T: Send + Weight>(
             scope.spawn(move || {
                 let mut state = worker();
                 for Task { batch, reply } in taken {
+                    let before = batch.bytes();
                     let result = work(&mut state, batch);
                     held.fetch_add(result.bytes(), Ordering::Relaxed);
+                    held.fetch_sub(before, Ordering::Relaxed);
                     // A driver that failed no longer waits.
                     let _ = reply.send(result);
                 }
@@ -393,13 +402,13 @@ pub(crate) fn run<W, T: Send + Weight>(
         drop(taken);
         for _ in 0..drivers {
             let tasks = tasks.clone();
-            let (next, failure, source, drive, held) = (&next, &failure, &source, &drive, &held);
+            let (next, failure, source, drive) = (&next, &failure, &source, &drive);
+            let (held, failed) = (&held, &failed);
             scope.spawn(move || {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(unit) = units.get(index) else { return };
-                    let failed = failure.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-                    if failed {
+                    if failed.load(Ordering::Relaxed) {
                         return;
                     }
                     let mut feed = Feed {
@@ -409,11 +418,15 @@ pub(crate) fn run<W, T: Send + Weight>(
                         most,
                         held,
                         most_held: shape.waiting_bytes,
+                        failed,
                         work: Work::Pool(&tasks),
                     };
                     if let Err(error) = drive(index, &mut feed) {
                         let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                        if failure.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
+                        // Those that were stopped by another's failure have none of their own to tell.
+                        let told = matches!(error, EngineError::Stopped) && failed.swap(true, Ordering::Relaxed);
+                        failed.store(true, Ordering::Relaxed);
+                        if !told && failure.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
                             *failure = Some((index, error));
                         }
                     }

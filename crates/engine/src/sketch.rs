@@ -23,7 +23,7 @@ use lookalike_text::{Analyser, Features, hash};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::context::{Context, remove_if_there, write_whole};
+use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::measure::Measure;
 use crate::pipeline::{self, Batch, Extra, Feed, Record};
@@ -215,8 +215,7 @@ fn write_unit(
     rejected.finish()?;
     spool.map_or(Ok(()), SpoolWriter::finish)?;
     meta.key_runs = keys.into_runs()?.len();
-    let text = serde_json::to_vec(&meta).expect("counts can be written");
-    write_whole(&unit_file(ctx, unit, "done"), &text)
+    ctx.save(&format!("u{unit:06}.done"), &meta)
 }
 
 impl ShardMeta {
@@ -308,14 +307,7 @@ impl Workshop {
     }
 
     fn sketch(&mut self, ctx: &Context<'_>, batch: Batch, heavy: &Mutex<()>) -> Result<Sketched, EngineError> {
-        if batch.bytes() < HEAVY {
-            return Ok(self.sketch_all(ctx, batch));
-        }
-        ctx.budget.admit_document(batch.bytes() as u64)?;
-        let _turn = heavy.lock();
-        let done = self.sketch_all(ctx, batch);
-        *self = Workshop::new(ctx);
-        Ok(done)
+        self.in_turn(ctx, batch.bytes(), heavy, |workshop| workshop.sketch_all(ctx, batch))
     }
 
     fn sketch_all(&mut self, ctx: &Context<'_>, mut batch: Batch) -> Sketched {
@@ -421,8 +413,43 @@ impl Workshop {
         &self.symbols
     }
 
+    /// Shows all documents of a batch to a survey.
+    pub(crate) fn survey_all(
+        &mut self,
+        ctx: &Context<'_>,
+        batch: &Batch,
+        survey: &dyn Survey,
+        heavy: &Mutex<()>,
+    ) -> Result<(), EngineError> {
+        self.in_turn(ctx, batch.bytes(), heavy, |workshop| {
+            for record in batch.records() {
+                if let Record::Document(document, _) = record {
+                    workshop.survey(ctx, &document, survey);
+                }
+            }
+        })
+    }
+
+    /// Does work that takes much memory alone, and lets go of the buffers it left.
+    pub(crate) fn in_turn<T>(
+        &mut self,
+        ctx: &Context<'_>,
+        bytes: usize,
+        heavy: &Mutex<()>,
+        work: impl FnOnce(&mut Self) -> T,
+    ) -> Result<T, EngineError> {
+        if bytes < HEAVY {
+            return Ok(work(self));
+        }
+        ctx.budget.admit_document(bytes as u64)?;
+        let _turn = heavy.lock();
+        let done = work(self);
+        *self = Workshop::new(ctx);
+        Ok(done)
+    }
+
     /// Shows a document to a survey.
-    pub(crate) fn survey(&mut self, ctx: &Context<'_>, document: &Document<'_>, survey: &dyn Survey) {
+    fn survey(&mut self, ctx: &Context<'_>, document: &Document<'_>, survey: &dyn Survey) {
         let text = self.extractor.extract(document, ctx.content).text;
         let features = match &mut self.own {
             Some((analyser, own)) => {
@@ -444,7 +471,11 @@ impl Workshop {
 fn within(ctx: &Context<'_>, document: &Document<'_>, extra: &Extra<'_>) -> u64 {
     let value = match &ctx.within {
         None => return 0,
-        Some(Within::Host) => document.url.map(host),
+        Some(Within::Host) => {
+            // Hosts have no case.
+            let lower = document.url.map(|url| host(url).to_ascii_lowercase());
+            return lower.map_or(1, |host| hash::word(host.as_bytes()).max(2));
+        }
         Some(Within::Field(_)) => extra.get(usize::from(matches!(ctx.keep, Keep::Field { .. }))),
     };
     // Documents without a value are compared among themselves.

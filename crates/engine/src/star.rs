@@ -9,6 +9,8 @@
 //!
 //! Documents with equal words are one node: they have the same neighbours and are each other's.
 
+use std::collections::HashMap;
+
 use crate::error::EngineError;
 use crate::measure::Measured;
 
@@ -48,56 +50,85 @@ pub(crate) trait Judge {
     fn any(&mut self, a: u32, b: u32) -> Result<f64, EngineError>;
 }
 
-/// The neighbours of every node.
-pub(crate) struct Neighbours {
-    starts: Vec<usize>,
-    entries: Vec<Neighbour>,
+/// Who knows the neighbours of every node.
+pub(crate) trait Adjacent {
+    /// The neighbours of a node, in any order.
+    fn of(&mut self, node: u32) -> Result<&[Neighbour], EngineError>;
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Neighbour {
-    node: u32,
+/// One end of a verified pair.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Neighbour {
+    pub(crate) node: u32,
     /// Similarity of the one to the other.
-    similarity: f64,
+    pub(crate) similarity: f64,
     /// It reaches the threshold in this direction.
-    reached: bool,
+    pub(crate) reached: bool,
 }
 
-impl Neighbours {
-    pub(crate) fn new(nodes: usize, edges: &[Edge]) -> Self {
-        let mut starts = vec![0; nodes + 1];
-        for edge in edges {
-            starts[edge.a as usize + 1] += 1;
-            starts[edge.b as usize + 1] += 1;
-        }
-        for node in 0..nodes {
-            starts[node + 1] += starts[node];
-        }
-        let mut next = starts.clone();
-        let blank = Neighbour { node: 0, similarity: 0.0, reached: false };
-        let mut entries = vec![blank; edges.len() * 2];
-        let mut put = |node: u32, entry: Neighbour| {
-            entries[next[node as usize]] = entry;
-            next[node as usize] += 1;
-        };
-        for &Edge { a, b, measured } in edges {
-            put(a, Neighbour { node: b, similarity: measured.forward, reached: measured.reached });
-            put(b, Neighbour { node: a, similarity: measured.backward, reached: measured.reached_back });
-        }
-        Neighbours { starts, entries }
-    }
-
-    fn of(&self, node: u32) -> &[Neighbour] {
-        &self.entries[self.starts[node as usize]..self.starts[node as usize + 1]]
+impl Edge {
+    /// What each of the two has for a neighbour.
+    pub(crate) fn ends(&self) -> [(u32, Neighbour); 2] {
+        let Edge { a, b, measured } = *self;
+        [
+            (a, Neighbour { node: b, similarity: measured.forward, reached: measured.reached }),
+            (b, Neighbour { node: a, similarity: measured.backward, reached: measured.reached_back }),
+        ]
     }
 }
 
-#[derive(Debug, Clone, Default)]
+/// Takes a removal, in keeper order.
+pub(crate) type Take<'t> = dyn FnMut(Removal) -> Result<(), EngineError> + 't;
+
+/// A number that no document and no node has.
+const NOBODY: u32 = u32::MAX;
+
+/// What is known of a node: 12 bytes.
+#[derive(Debug, Clone, Copy)]
 struct State {
     /// Place in keeper order and number of the kept document.
-    kept: Option<(u32, u32)>,
-    /// Nodes of the witnesses of removed documents.
-    witnesses: Vec<u32>,
+    kept_place: u32,
+    kept: u32,
+    /// Node of the witness of its first removed document.
+    witness: u32,
+}
+
+/// What is known of all nodes.
+struct States {
+    nodes: Vec<State>,
+    /// Witnesses beyond the first, where equal documents have different ones.
+    more: HashMap<u32, Vec<u32>>,
+}
+
+impl States {
+    fn new(nodes: usize) -> Self {
+        let state = State { kept_place: NOBODY, kept: NOBODY, witness: NOBODY };
+        States { nodes: vec![state; nodes], more: HashMap::new() }
+    }
+
+    fn keep(&mut self, node: u32, place: u32, document: u32) {
+        let state = &mut self.nodes[node as usize];
+        if state.kept == NOBODY {
+            (state.kept_place, state.kept) = (place, document);
+        }
+    }
+
+    fn witness(&mut self, node: u32, witness: u32) {
+        let state = &mut self.nodes[node as usize];
+        if state.witness == NOBODY {
+            state.witness = witness;
+        } else if state.witness != witness {
+            let more = self.more.entry(node).or_default();
+            if !more.contains(&witness) {
+                more.push(witness);
+            }
+        }
+    }
+
+    fn witnesses(&self, node: u32) -> impl Iterator<Item = u32> {
+        let first = Some(self.nodes[node as usize].witness).filter(|&witness| witness != NOBODY);
+        first.into_iter().chain(self.more.get(&node).into_iter().flatten().copied())
+    }
 }
 
 /// The best witness so far.
@@ -109,8 +140,11 @@ struct Best {
     node: u32,
 }
 
-fn offer(best: &mut Option<Best>, similarity: f64, node: u32, state: &State) {
-    let Some((place, document)) = state.kept else { return };
+fn offer(best: &mut Option<Best>, similarity: f64, node: u32, states: &States) {
+    let State { kept_place: place, kept: document, .. } = states.nodes[node as usize];
+    if document == NOBODY {
+        return;
+    }
     let better = |best: &Best| similarity > best.similarity || similarity == best.similarity && place < best.place;
     if best.as_ref().is_none_or(better) {
         *best = Some(Best { similarity, place, document, node });
@@ -120,59 +154,51 @@ fn offer(best: &mut Option<Best>, similarity: f64, node: u32, state: &State) {
 /// Decides by the rule `star`; `turns` are all documents in keeper order.
 pub(crate) fn star(
     turns: &[Turn],
-    neighbours: &Neighbours,
+    neighbours: &mut dyn Adjacent,
     nodes: usize,
     judge: &mut dyn Judge,
-) -> Result<Vec<Removal>, EngineError> {
-    let mut states = vec![State::default(); nodes];
-    let mut removals = Vec::new();
+    take: &mut Take<'_>,
+) -> Result<(), EngineError> {
+    let mut states = States::new(nodes);
     for (place, turn) in turns.iter().enumerate() {
         let node = turn.node;
         let mut best = None;
         if !turn.reference {
-            offer(&mut best, 1.0, node, &states[node as usize]);
-            for neighbour in neighbours.of(node).iter().filter(|neighbour| neighbour.reached) {
-                offer(&mut best, neighbour.similarity, neighbour.node, &states[neighbour.node as usize]);
+            offer(&mut best, 1.0, node, &states);
+            let near = neighbours.of(node)?;
+            for neighbour in near.iter().filter(|neighbour| neighbour.reached) {
+                offer(&mut best, neighbour.similarity, neighbour.node, &states);
             }
             if best.is_none() {
-                best = one_hop(node, neighbours, &states, judge)?;
+                best = one_hop(node, near, &states, judge)?;
             }
         }
-        let state = &mut states[node as usize];
-        match best {
-            None => state.kept = state.kept.or(Some((place as u32, turn.document))),
-            Some(best) => {
-                if !state.witnesses.contains(&best.node) {
-                    state.witnesses.push(best.node);
-                }
-                removals.push(Removal {
-                    document: turn.document,
-                    witness: best.document,
-                    similarity: best.similarity,
-                    via: best.document,
-                });
-            }
-        }
+        let Some(best) = best else {
+            states.keep(node, place as u32, turn.document);
+            continue;
+        };
+        states.witness(node, best.node);
+        let witness = best.document;
+        take(Removal { document: turn.document, witness, similarity: best.similarity, via: witness })?;
     }
-    Ok(removals)
+    Ok(())
 }
 
 /// The best among the witnesses of removed neighbours, measured.
 fn one_hop(
     node: u32,
-    neighbours: &Neighbours,
-    states: &[State],
+    near: &[Neighbour],
+    states: &States,
     judge: &mut dyn Judge,
 ) -> Result<Option<Best>, EngineError> {
-    let removed = neighbours.of(node).iter().filter(|neighbour| neighbour.reached).map(|neighbour| neighbour.node);
-    let mut witnesses: Vec<u32> =
-        removed.chain([node]).flat_map(|node| &states[node as usize].witnesses).copied().collect();
+    let removed = near.iter().filter(|neighbour| neighbour.reached).map(|neighbour| neighbour.node);
+    let mut witnesses: Vec<u32> = removed.chain([node]).flat_map(|node| states.witnesses(node)).collect();
     witnesses.sort_unstable();
     witnesses.dedup();
     let mut best = None;
     for witness in witnesses {
         if let Some(measured) = judge.near(node, witness)?.filter(|measured| measured.reached) {
-            offer(&mut best, measured.forward, witness, &states[witness as usize]);
+            offer(&mut best, measured.forward, witness, states);
         }
     }
     Ok(best)
@@ -181,47 +207,52 @@ fn one_hop(
 /// Decides by the rule `components`; `leaders` are the documents that stand for each node.
 pub(crate) fn components(
     turns: &[Turn],
-    neighbours: &Neighbours,
+    neighbours: &mut dyn Adjacent,
     leaders: &[u32],
     judge: &mut dyn Judge,
-) -> Result<Vec<Removal>, EngineError> {
-    let mut component = vec![u32::MAX; leaders.len()];
-    let mut waiting = Vec::new();
-    for start in 0..leaders.len() as u32 {
-        if component[start as usize] != u32::MAX {
-            continue;
-        }
-        component[start as usize] = start;
-        waiting.push(start);
-        while let Some(node) = waiting.pop() {
-            for neighbour in neighbours.of(node) {
-                if component[neighbour.node as usize] == u32::MAX {
-                    component[neighbour.node as usize] = start;
-                    waiting.push(neighbour.node);
-                }
-            }
-        }
-    }
-    let mut keepers: Vec<Option<Turn>> = vec![None; leaders.len()];
-    let mut removals = Vec::new();
+    take: &mut Take<'_>,
+) -> Result<(), EngineError> {
+    let component = connected(neighbours, leaders.len())?;
+    let mut keepers: HashMap<u32, Turn> = HashMap::new();
     for turn in turns {
-        let keeper = &mut keepers[component[turn.node as usize] as usize];
-        let Some(keeper) = *keeper else {
-            *keeper = Some(*turn);
+        let Some(&keeper) = keepers.get(&component[turn.node as usize]) else {
+            keepers.insert(component[turn.node as usize], *turn);
             continue;
         };
         if turn.reference {
             continue;
         }
         let similarity = if keeper.node == turn.node { 1.0 } else { judge.any(turn.node, keeper.node)? };
-        let via = via(turn, keeper, neighbours, leaders);
-        removals.push(Removal { document: turn.document, witness: keeper.document, similarity, via });
+        let via = via(turn, keeper, neighbours.of(turn.node)?, leaders);
+        take(Removal { document: turn.document, witness: keeper.document, similarity, via })?;
     }
-    Ok(removals)
+    Ok(())
+}
+
+/// The first node of the component that each node is in.
+fn connected(neighbours: &mut dyn Adjacent, nodes: usize) -> Result<Vec<u32>, EngineError> {
+    let mut component = vec![NOBODY; nodes];
+    let mut waiting = Vec::new();
+    for start in 0..nodes as u32 {
+        if component[start as usize] != NOBODY {
+            continue;
+        }
+        component[start as usize] = start;
+        waiting.push(start);
+        while let Some(node) = waiting.pop() {
+            for neighbour in neighbours.of(node)? {
+                if component[neighbour.node as usize] == NOBODY {
+                    component[neighbour.node as usize] = start;
+                    waiting.push(neighbour.node);
+                }
+            }
+        }
+    }
+    Ok(component)
 }
 
 /// The neighbour that tied a document in: an equal one, or else the most similar, the first of several.
-fn via(turn: &Turn, keeper: Turn, neighbours: &Neighbours, leaders: &[u32]) -> u32 {
+fn via(turn: &Turn, keeper: Turn, near: &[Neighbour], leaders: &[u32]) -> u32 {
     let leader = leaders[turn.node as usize];
     if keeper.node == turn.node {
         return keeper.document;
@@ -229,12 +260,10 @@ fn via(turn: &Turn, keeper: Turn, neighbours: &Neighbours, leaders: &[u32]) -> u
     if leader != turn.document {
         return leader;
     }
-    let near = neighbours.of(turn.node).iter();
-    near.max_by(|a, b| {
-        let places = (leaders[b.node as usize], leaders[a.node as usize]);
-        a.similarity.total_cmp(&b.similarity).then(places.0.cmp(&places.1))
-    })
-    .map_or(leader, |neighbour| leaders[neighbour.node as usize])
+    let first = |a: &Neighbour, b: &Neighbour| leaders[b.node as usize].cmp(&leaders[a.node as usize]);
+    near.iter()
+        .max_by(|a, b| a.similarity.total_cmp(&b.similarity).then_with(|| first(a, b)))
+        .map_or(leader, |neighbour| leaders[neighbour.node as usize])
 }
 
 #[cfg(test)]
@@ -242,7 +271,28 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::verify::InMemory;
     use proptest::prelude::*;
+
+    fn by_star(turns: &[Turn], edges: &[Edge], nodes: usize, table: &mut Table) -> Vec<Removal> {
+        let mut found = Vec::new();
+        let mut take = |removal| {
+            found.push(removal);
+            Ok(())
+        };
+        star(turns, &mut InMemory::new(nodes, edges), nodes, table, &mut take).unwrap();
+        found
+    }
+
+    fn by_components(turns: &[Turn], edges: &[Edge], leaders: &[u32], table: &mut Table) -> Vec<Removal> {
+        let mut found = Vec::new();
+        let mut take = |removal| {
+            found.push(removal);
+            Ok(())
+        };
+        components(turns, &mut InMemory::new(leaders.len(), edges), leaders, table, &mut take).unwrap();
+        found
+    }
 
     /// Similarities of nodes from a table.
     #[derive(Debug)]
@@ -341,7 +391,7 @@ mod tests {
     proptest! {
         #[test]
         fn star_is_the_rule_in_the_book((turns, edges, mut table, nodes) in cases()) {
-            let found = star(&turns, &Neighbours::new(nodes, &edges), nodes, &mut table).unwrap();
+            let found = by_star(&turns, &edges, nodes, &mut table);
             prop_assert_eq!(&found, &by_the_book(&turns, &edges, &table));
             for removal in &found {
                 prop_assert!(removal.similarity >= 0.8);
@@ -354,7 +404,7 @@ mod tests {
             let leaders: Vec<u32> = (0..nodes as u32)
                 .map(|node| turns.iter().filter(|turn| turn.node == node).map(|turn| turn.document).min().unwrap_or(0))
                 .collect();
-            let found = components(&turns, &Neighbours::new(nodes, &edges), &leaders, &mut table).unwrap();
+            let found = by_components(&turns, &edges, &leaders, &mut table);
             let mut parts: Vec<u32> = (0..nodes as u32).collect();
             for _ in 0..nodes {
                 for edge in &edges {
@@ -376,9 +426,9 @@ mod tests {
         let mut table = Table { similarity: BTreeMap::from([((0, 1), 0.9), ((1, 2), 0.9)]), threshold: 0.8 };
         let edges = [(0, 1), (1, 2)].map(|(a, b)| Edge { a, b, measured: table.measured(a, b) });
         let turns = [0, 1, 2].map(|node| Turn { document: node, node, reference: false });
-        let found = star(&turns, &Neighbours::new(3, &edges), 3, &mut table).unwrap();
+        let found = by_star(&turns, &edges, 3, &mut table);
         assert_eq!(found, [Removal { document: 1, witness: 0, similarity: 0.9, via: 0 }]);
-        let found = components(&turns, &Neighbours::new(3, &edges), &[0, 1, 2], &mut table).unwrap();
+        let found = by_components(&turns, &edges, &[0, 1, 2], &mut table);
         assert_eq!(found[1], Removal { document: 2, witness: 0, similarity: 0.0, via: 1 });
     }
 
@@ -388,7 +438,7 @@ mod tests {
         let edges = [Edge { a: 0, b: 1, measured: table.measured(0, 1) }];
         let turn = |document, node, reference| Turn { document, node, reference };
         let turns = [turn(0, 0, true), turn(1, 0, true), turn(2, 1, true), turn(3, 1, false)];
-        let found = star(&turns, &Neighbours::new(2, &edges), 2, &mut table).unwrap();
+        let found = by_star(&turns, &edges, 2, &mut table);
         assert_eq!(found, [Removal { document: 3, witness: 2, similarity: 1.0, via: 2 }]);
     }
 }

@@ -8,7 +8,9 @@
 //! together are harmless, for any fixed order is right and rare-first is merely fast.
 //!
 //! A shingle of many documents would make a giant group. But two such sets share `l` shingles among the first
-//! `n − o + l` (Wang, Li, Feng 2012); so a frequent shingle is a key only together with a second one behind it.
+//! `n − o + l` (Wang, Li, Feng 2012); so a frequent shingle is a key only together with a second one behind it. Pairs of
+//! shingles are many where the front is long: there, frequent shingles are keys by themselves, and sets near the border
+//! have keys of both kinds.
 //!
 //! The tag of a key is the most that two sets can share if this is the first shingle they share: the position filter.
 
@@ -27,6 +29,9 @@ const COUNTERS: usize = if cfg!(test) { 1 << 6 } else { 1 << 24 };
 
 /// A shingle of more documents is a key only together with another.
 const FREQUENT: u16 = 256;
+
+/// Fronts of about this length have so many pairs (8,000) that shingles had better stand alone.
+const LONG_FRONT: f64 = if cfg!(test) { 6.0 } else { 128.0 };
 
 /// The method `exact`.
 #[derive(Debug)]
@@ -74,20 +79,30 @@ impl Exact {
         }
     }
 
+    /// The least ratio of the sizes of two similar sets.
+    fn least_ratio(&self) -> f64 {
+        let threshold = self.threshold.value();
+        if self.similarity == Similarity::Cosine { threshold * threshold } else { threshold }
+    }
+
     /// Keys for similarities that bound the size of the other set.
     fn prefix_keys(&self, order: &[u64], keys: &mut Vec<Key>) {
         let size = order.len();
         let least = self.least_shared(size);
         let one = size - least + 1;
         let two = size.min(one + 1);
+        // Fronts of similar sets differ at most by the ratio of their sizes, give or take what rounding does.
+        let ratio = self.least_ratio();
+        let pairs = one as f64 <= LONG_FRONT / ratio + 2.0;
+        let alone = one as f64 >= LONG_FRONT * ratio - 2.0;
         for first in 0..one {
             let token = order[first];
             let frequent = token >> 48 > self.frequent.into();
             // Sets that need share but one shingle have no second one to ask for.
-            if !frequent || least == 1 {
+            if !frequent || least == 1 || alone {
                 keys.push(Key { value: hash::mix(token), tag: (size - first) as u32 });
             }
-            if frequent {
+            if frequent && pairs {
                 let together = |second: usize| Key {
                     value: hash::gram(&[hash::mix(token), order[second]]),
                     tag: (size - second + 1) as u32,
@@ -162,15 +177,20 @@ impl Method for Exact {
         inside(a) || inside(b)
     }
 
+    fn least_group(&self) -> usize {
+        self.frequent.into()
+    }
+
     fn advice(&self) -> Option<String> {
         let more = match self.similarity {
             Similarity::Containment => {
-                " By containment every shingle is a key, and pairs that meet only in groups above --max-group may be missed."
+                " By containment every shingle is a key, which takes much disk."
             }
             _ => "",
         };
         Some(format!(
-            "exact reads the input twice and finds every pair by {} at {} or more.{more}",
+            "exact reads the input twice and finds every pair by {} at {} or more, but for those that meet only in \
+             groups above --max-group, which are counted.{more}",
             self.similarity, self.threshold
         ))
     }

@@ -176,9 +176,15 @@ pub trait Method: fmt::Debug + Send + Sync {
     }
 
     /// Appends stricter keys for a member of a group that is too large: every pair of members that [`Method::accept`]
-    /// would accept shares at least one of them. None when there is nothing stricter at this `depth`, which counts
-    /// from 1.
+    /// would accept shares at least one of them, at the same place in the list. None when there is nothing stricter at
+    /// this `depth`, which counts from 1; each depth is complete by itself.
     fn split(&self, _payload: &[u8], _tag: u32, _depth: u32, _keys: &mut Vec<u64>) {}
+
+    /// Groups of this size propose all of their pairs whatever the run's limit is: the method sees to it that they are
+    /// no larger unless it cannot be helped.
+    fn least_group(&self) -> usize {
+        0
+    }
 
     /// What a person should know about the parameters that were chosen, in one sentence.
     fn advice(&self) -> Option<String> {

@@ -148,14 +148,14 @@ pub struct DedupArgs {
     pub against: Vec<OsString>,
 
     /// Which document is kept: first, longest, shortest, field:NAME or field:NAME:desc
-    #[arg(long, value_name = "WHICH", default_value = "first", value_parser = keep)]
+    #[arg(long, value_name = "WHICH", default_value = "first", value_parser = keep, conflicts_with = "recipe")]
     pub keep: Keep,
 
     /// How pairs become clusters: star or components
     ///
     /// star removes a document only for a kept one that it is similar to; components removes all but one of
     /// documents that hang together through others.
-    #[arg(long, value_name = "RULE", default_value = "star", hide_possible_values = true)]
+    #[arg(long, value_name = "RULE", default_value = "star", hide_possible_values = true, conflicts_with = "recipe")]
     pub cluster: ClusterArg,
 
     /// Copy the input shards: none, kept or removed
@@ -242,11 +242,14 @@ impl DedupArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
         let mut recipe = self.matching.recipe(Task::Dedup, &self.input.reading, 1000)?;
-        recipe.keep = self.keep.to_string();
-        recipe.cluster = match self.cluster {
-            ClusterArg::Star => ClusterRule::Star,
-            ClusterArg::Components => ClusterRule::Components,
-        };
+        if self.matching.recipe.is_none() {
+            recipe.keep = self.keep.to_string();
+            recipe.cluster = match self.cluster {
+                ClusterArg::Star => ClusterRule::Star,
+                ClusterArg::Components => ClusterRule::Components,
+            };
+        }
+        recipe.all = false;
         recipe.against = !self.against.is_empty();
         Ok(recipe)
     }
@@ -273,7 +276,8 @@ impl PairsArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
         let mut recipe = self.matching.recipe(Task::Pairs, &self.input.reading, 20_000)?;
-        recipe.all = self.all;
+        recipe.all |= self.all;
+        recipe.against = false;
         Ok(recipe)
     }
 }

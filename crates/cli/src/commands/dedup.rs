@@ -27,6 +27,10 @@ pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     let corpus = args.input.corpus_with(recipe.read_options()?)?;
     let against = match args.against.as_slice() {
         [] => None,
+        inputs if inputs.iter().any(|input| input == "-") => {
+            let sentence = "the other corpus is read more than once and cannot be standard input; name files";
+            return Err(Failure::Usage(sentence.to_owned()));
+        }
         inputs => Some(Corpus::open(inputs, recipe.read_options()?)?),
     };
     let job = Job { recipe, corpus, against, settings: args.resources.settings(), outputs };

@@ -34,11 +34,18 @@ pub(crate) fn run(mut job: Job, args: &DedupArgs, watch: &Arc<Watch>) -> Result<
     let reading = begun.elapsed().as_secs_f64();
     let share = (taken as f64 / all as f64).clamp(f64::MIN_POSITIVE, 1.0);
     let estimate = job.scratch_estimate();
-    job.corpus = Corpus::open(&[folder.path().join("sample.jsonl")], job.recipe.read_options()?)?;
     job.outputs = Outputs::default();
-    // Fields that keepers or groups are chosen by are not in the sample.
+    // The sample has text alone, under its usual name; what keepers or groups are chosen by is not in it.
+    let plain = lookalike::corpus::ReadOptions::default().fields;
+    let reading = &mut job.recipe.reading;
+    (reading.id_field, reading.url_field) = (plain.id, plain.url);
+    (reading.text_field, reading.html_field) = (plain.text, plain.html);
+    reading.input_format = None;
     job.recipe.within = None;
     job.recipe.keep = "first".to_owned();
+    job.against = None;
+    job.recipe.against = false;
+    job.corpus = Corpus::open(&[folder.path().join("sample.jsonl")], job.recipe.read_options()?)?;
     let memory = job.settings.memory;
     let begun = Instant::now();
     let Opened::Open(mut open) = job.open(&folder.path().join("job"))? else { return Ok(Outcome::Done) };

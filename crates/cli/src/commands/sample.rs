@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::Path;
 
 use lookalike::engine::JobRecipe;
-use lookalike::engine::recipe::Task;
 use lookalike::generate;
 use lookalike::model::Similarity;
 use lookalike::text::extract::Extractor;
@@ -24,7 +23,7 @@ struct Removed {
 /// Prints recall and precision of the removals in `folder`, if the run asked what the truth answers.
 pub(crate) fn score(folder: &Path, recipe: &JobRecipe, format: TableFormat) -> Result<(), Failure> {
     let threshold = recipe.measure()?.threshold;
-    let comparable = recipe.similarity == Similarity::Jaccard && recipe.shingle == 5 && recipe.task == Task::Dedup;
+    let comparable = recipe.similarity == Similarity::Jaccard && recipe.shingle == 5 && !recipe.against;
     if !comparable || format != TableFormat::Jsonl {
         return Ok(());
     }
@@ -44,7 +43,7 @@ pub(crate) fn score(folder: &Path, recipe: &JobRecipe, format: TableFormat) -> R
         }
     }
     let right = removed.iter().filter(|removal| {
-        let (a, b) = (&shingles[removal.id.as_str()], &shingles[removal.witness.as_str()]);
+        let (Some(a), Some(b)) = (shingles.get(&removal.id), shingles.get(&removal.witness)) else { return false };
         let shared = a.intersection(b).count() as u64;
         threshold.reached_by(shared, (a.len() + b.len()) as u64 - shared)
     });

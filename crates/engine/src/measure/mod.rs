@@ -38,6 +38,9 @@ impl Measured {
     /// Of two documents with the same words in the same order.
     pub const EQUAL: Measured = Measured { forward: 1.0, backward: 1.0, reached: true, reached_back: true };
 
+    /// Of two documents that share nothing.
+    pub const NONE: Measured = Measured { forward: 0.0, backward: 0.0, reached: false, reached_back: false };
+
     fn same(value: f64, reached: bool) -> Self {
         Measured { forward: value, backward: value, reached, reached_back: reached }
     }

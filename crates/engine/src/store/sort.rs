@@ -104,8 +104,16 @@ impl<C: Codec> Sorter<C> {
         self.spill(mark + 1)
     }
 
+    /// Sorts what is in memory, by the threads of the pool that this is called from, if any.
+    fn sort(&mut self) {
+        match rayon::current_thread_index() {
+            Some(_) => self.buffer.par_sort_unstable(),
+            None => self.buffer.sort_unstable(),
+        }
+    }
+
     fn spill(&mut self, mark: u64) -> Result<(), EngineError> {
-        self.buffer.par_sort_unstable();
+        self.sort();
         let mut writer = RunWriter::create(&self.place.run(self.next), self.place.label(self.codec))?;
         for &item in &self.buffer {
             put(self.codec, item, &mut writer)?;
@@ -120,7 +128,7 @@ impl<C: Codec> Sorter<C> {
     /// All records, in order.
     pub(crate) fn sorted(mut self) -> Result<Sorted<C>, EngineError> {
         if self.runs.is_empty() {
-            self.buffer.par_sort_unstable();
+            self.sort();
             return Ok(Sorted::Memory(self.buffer, 0));
         }
         if !self.buffer.is_empty() {
@@ -128,7 +136,7 @@ impl<C: Codec> Sorter<C> {
         }
         self.buffer = Vec::new();
         let (codec, place) = (self.codec, self.place);
-        Ok(Sorted::Disk(merge_all(codec, &place, self.runs, self.next, true)?))
+        Ok(Sorted::Disk(merge_all(codec, &place, self.runs, self.next)?))
     }
 
     /// Puts all to disk and returns the runs, fit to be merged by [`open_runs`].
@@ -172,12 +180,13 @@ pub(crate) fn existing(place: &Place) -> Result<Vec<PathBuf>, EngineError> {
 }
 
 /// Merges runs in steps until few enough are left to be merged while they are read.
+///
+/// Merged runs bear no mark and those they were made of stay: a later process must find all that has one.
 fn merge_all<C: Codec>(
     codec: C,
     place: &Place,
     mut runs: Vec<PathBuf>,
     mut next: usize,
-    own: bool,
 ) -> Result<Merge<C>, EngineError> {
     while runs.len() > MOST_RUNS {
         let batch: Vec<PathBuf> = runs.drain(..MOST_RUNS).collect();
@@ -188,10 +197,6 @@ fn merge_all<C: Codec>(
             put(codec, item, &mut writer)?;
         }
         writer.finish()?;
-        drop(merge);
-        if own {
-            batch.iter().try_for_each(|path| remove(path))?;
-        }
         runs.push(target);
         next += 1;
     }
@@ -278,7 +283,7 @@ pub(crate) struct Rebased<C: Rebase>(Merge<C>);
 
 impl<C: Rebase> Rebased<C> {
     /// Merges the runs `(path, base)`; beyond what can be open at once they are first merged in steps under
-    /// `place`, and the merged ones deleted.
+    /// `place`, which is empty before and whose runs are for the caller to remove.
     pub(crate) fn open(codec: C, place: &Place, runs: &[(PathBuf, u32)]) -> Result<Self, EngineError> {
         let label = place.label(codec);
         let mut level = runs.to_vec();

@@ -10,14 +10,11 @@
 
 use std::path::Path;
 
-use super::file::{Label, Records, Run, RunWriter};
+use super::file::{Access, Label, Records, Run, RunWriter};
 use crate::error::EngineError;
 
 /// A block ends when it holds this many symbols.
 const FULL: usize = 48 << 10;
-
-/// Slots of the table that finds a symbol's index: a power of two, at most half full.
-const SLOTS: usize = 1 << 17;
 
 fn label(stamp: u128) -> Label {
     Label { kind: "symbols", width: 1, stamp }
@@ -28,7 +25,7 @@ pub(crate) struct BlockBuilder {
     documents: Vec<(u32, u32)>,
     distinct: Vec<u64>,
     indices: Vec<u32>,
-    /// Index plus one of the symbol that hashed to each slot; 0 for none.
+    /// Index plus one of the symbol that hashed to each slot, 0 for none: a power of two, at most half full.
     slots: Vec<u32>,
     limit: usize,
 }
@@ -103,11 +100,12 @@ impl BlockBuilder {
         self.distinct.clear();
         self.indices.clear();
         // One huge document must not leave a huge table to be cleared for every block after it.
-        self.slots.truncate(SLOTS);
-        self.slots.shrink_to(SLOTS);
+        let usual = (4 * self.limit).next_power_of_two();
+        self.slots.truncate(usual);
+        self.slots.shrink_to(usual);
         self.slots.fill(0);
-        self.indices.shrink_to(4 * FULL);
-        self.distinct.shrink_to(4 * FULL);
+        self.indices.shrink_to(2 * self.limit);
+        self.distinct.shrink_to(2 * self.limit);
     }
 }
 
@@ -148,7 +146,30 @@ impl SpoolWriter {
 /// Reads blocks from the front of a file.
 pub(crate) struct SpoolReader {
     records: Records,
+    position: u64,
 }
+
+/// Reads blocks wherever they are.
+pub(crate) struct SpoolAccess {
+    access: Access,
+}
+
+impl SpoolAccess {
+    pub(crate) fn open(path: &Path, stamp: u128) -> Result<Self, EngineError> {
+        Ok(SpoolAccess { access: Access::new(Run::open(path, label(stamp))?) })
+    }
+
+    /// Replaces `block` with the one that begins at `offset`.
+    pub(crate) fn read(&mut self, offset: u64, block: &mut Block) -> Result<(), EngineError> {
+        let mut head = [0; HEAD];
+        self.access.read(offset, &mut head)?;
+        block.size(&head);
+        self.access.read(offset + HEAD as u64, &mut block.bytes)
+    }
+}
+
+/// Bytes of the numbers that a block begins with.
+const HEAD: usize = 12;
 
 /// A block in memory, for its documents to be decoded.
 #[derive(Debug, Default)]
@@ -161,27 +182,45 @@ pub(crate) struct Block {
 
 impl SpoolReader {
     pub(crate) fn open(path: &Path, stamp: u128) -> Result<Self, EngineError> {
-        Ok(SpoolReader { records: Run::open(path, label(stamp))?.records() })
+        Ok(SpoolReader { records: Run::open(path, label(stamp))?.records(), position: 0 })
+    }
+
+    /// Where the next block begins.
+    pub(crate) fn position(&self) -> u64 {
+        self.position
     }
 
     /// Replaces `block` with the next one; false at the end.
     pub(crate) fn next(&mut self, block: &mut Block) -> Result<bool, EngineError> {
-        let mut head = [0; 12];
+        let mut head = [0; HEAD];
         if !self.records.take(&mut head)? {
             return Ok(false);
         }
-        let number = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes")) as usize;
-        (block.documents, block.symbols, block.distinct) = (number(0), number(4), number(8));
-        let bytes = block.documents * 8 + block.distinct * 8 + block.symbols * index_width(block.distinct);
-        block.bytes.resize(bytes, 0);
-        if bytes > 0 && !self.records.take(&mut block.bytes)? {
+        block.size(&head);
+        if !block.bytes.is_empty() && !self.records.take(&mut block.bytes)? {
             return Err(self.records.damaged("a block is cut off"));
         }
+        self.position += (HEAD + block.bytes.len()) as u64;
         Ok(true)
     }
 }
 
 impl Block {
+    /// Makes room for a block that begins with these numbers.
+    fn size(&mut self, head: &[u8; HEAD]) {
+        let number = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes")) as usize;
+        (self.documents, self.symbols, self.distinct) = (number(0), number(4), number(8));
+        let bytes = self.documents * 8 + self.distinct * 8 + self.symbols * index_width(self.distinct);
+        self.bytes.resize(bytes, 0);
+    }
+
+    /// Every document, with how many symbols it has.
+    pub(crate) fn lengths(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.bytes[..self.documents * 8].as_chunks::<8>().0.iter().map(|&[a, b, c, d, e, f, g, h]| {
+            (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]))
+        })
+    }
+
     /// Calls `each` with every document for which `wanted` holds: its number and its symbols.
     pub(crate) fn documents(
         &self,
@@ -189,15 +228,13 @@ impl Block {
         wanted: impl Fn(u32) -> bool,
         mut each: impl FnMut(u32, &[u64]) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        let (table, rest) = self.bytes.split_at(self.documents * 8);
+        let rest = &self.bytes[self.documents * 8..];
         let (distinct, indices) = rest.split_at(self.distinct * 8);
         let distinct = distinct.as_chunks::<8>().0;
         let width = index_width(self.distinct);
         let mut at = 0;
-        for entry in table.as_chunks::<8>().0 {
-            let [a, b, c, d, e, f, g, h] = *entry;
-            let document = u32::from_le_bytes([a, b, c, d]);
-            let length = u32::from_le_bytes([e, f, g, h]) as usize;
+        for (document, length) in self.lengths() {
+            let length = length as usize;
             let part = &indices[at..at + length * width];
             at += length * width;
             if !wanted(document) {

@@ -7,10 +7,14 @@
 //!
 //! - `partition`: components and buckets
 //! - `bucket`: one bucket in memory
+//! - `oversized`: a component that does not fit
+//! - `neighbours`: who is next to whom, in memory or in a file
 //! - `sets`: what documents are compared by, in memory or on disk
 //! - `tally`: counts, histogram and samples
 
 mod bucket;
+mod neighbours;
+mod oversized;
 mod partition;
 mod sets;
 pub(crate) mod tally;
@@ -18,19 +22,22 @@ pub(crate) mod tally;
 use std::sync::atomic::Ordering;
 
 use bucket::Bucket;
+#[cfg(test)]
+pub(crate) use neighbours::InMemory;
+use oversized::Oversized;
 use partition::{NONE, Partition};
 use tally::Tally;
 
 use crate::candidates::{self, Candidate};
 use crate::catalogue::Catalogue;
 use crate::classes;
-use crate::context::{Context, remove_if_there, write_whole};
+use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::gather;
 use crate::keepers::Keepers;
 use crate::recipe::Task;
-use crate::star::{self, Neighbours, Removal};
-use crate::store::file::{Run, RunWriter};
+use crate::star::{self, Removal};
+use crate::store::file::{Records, Run, RunWriter};
 use crate::store::sort::{Codec, Couples, couple, uncouple};
 use crate::store::symbols::{Block, BlockBuilder, SpoolReader, SpoolWriter};
 
@@ -58,8 +65,7 @@ pub(crate) fn decided(ctx: &Context<'_>) -> Result<Vec<std::path::PathBuf>, Engi
 
 /// Measures all candidates and decides all documents, as far as that was not done.
 pub(crate) fn verify(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Tally, EngineError> {
-    let facts = ctx.file("verified.json");
-    if let Some(done) = std::fs::read(&facts).ok().and_then(|text| serde_json::from_slice(&text).ok()) {
+    if let Some(done) = ctx.saved("verified.done")? {
         return Ok(done);
     }
     ctx.begin("verify", None, false);
@@ -88,13 +94,13 @@ pub(crate) fn verify(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Tally, 
     }
     let mut tally = Tally::default();
     for &bucket in &all {
-        let path = bucket_file(ctx, bucket, "done");
-        let text = std::fs::read(&path).map_err(|error| EngineError::read(&path, error))?;
-        let part: Tally = serde_json::from_slice(&text)
-            .map_err(|error| EngineError::Damaged { file: path, what: format!("it cannot be read: {error}") })?;
-        tally.merge(part, ctx.measure.threshold.value());
+        let file = bucket_file(ctx, bucket, "decided");
+        let part: Option<Tally> = ctx.saved(&format!("b{bucket:06}.done"))?;
+        let part = part.filter(|_| file.exists());
+        let missing = || EngineError::Damaged { file, what: "it is not there".to_owned() };
+        tally.merge(part.ok_or_else(missing)?, ctx.measure.threshold.value());
     }
-    write_whole(&facts, &serde_json::to_vec(&tally).expect("counts can be written"))?;
+    ctx.save("verified.done", &tally)?;
     Ok(tally)
 }
 
@@ -158,19 +164,31 @@ fn run_bucket(
     keepers: &Keepers,
     number: u32,
 ) -> Result<(), EngineError> {
-    let mut bucket = load(ctx, catalogue, partition, number)?;
     let mut tally = Tally::default();
-    let edges = bucket.measure(ctx, &mut tally)?;
     let target = bucket_file(ctx, number, "decided");
-    match ctx.recipe.task {
-        Task::Pairs => bucket.write_pairs(ctx, &edges, &target)?,
-        Task::Dedup => {
-            let removals = bucket.decide(ctx, catalogue, keepers, edges, &mut tally)?;
-            write_removals(ctx, &target, removals)?;
+    if partition.is_oversized(number) {
+        let component = Oversized::open(ctx, catalogue, &bucket_file(ctx, number, "spool"), partition.capacity)?;
+        let (candidates, members) = (own_candidates(ctx, number)?, own_members(ctx, number)?);
+        component.run(candidates, members, keepers, &target, &mut tally)?;
+    } else {
+        let mut bucket = load(ctx, catalogue, partition, number)?;
+        let edges = bucket.measure(&mut tally)?;
+        match ctx.recipe.task {
+            Task::Pairs => bucket.write_pairs(&edges, &target)?,
+            Task::Dedup => write_removals(ctx, &target, bucket.decide(keepers, edges, &mut tally)?)?,
         }
     }
-    write_whole(&bucket_file(ctx, number, "done"), &serde_json::to_vec(&tally).expect("counts can be written"))?;
+    ctx.save(&format!("b{number:06}.done"), &tally)?;
     ["spool", "candidates", Couples::KIND].iter().try_for_each(|what| remove_if_there(&bucket_file(ctx, number, what)))
+}
+
+fn own_candidates(ctx: &Context<'_>, number: u32) -> Result<Records, EngineError> {
+    Ok(Run::open(&bucket_file(ctx, number, "candidates"), Candidate::label(ctx))?.records())
+}
+
+fn own_members(ctx: &Context<'_>, number: u32) -> Result<Records, EngineError> {
+    let label = ctx.label(Couples::KIND, Couples.width());
+    Ok(Run::open(&bucket_file(ctx, number, Couples::KIND), label)?.records())
 }
 
 /// Reads a bucket into memory, from its own files or, when it is the only one, from those of all.
@@ -182,10 +200,7 @@ fn load<'c>(
 ) -> Result<Bucket<'c>, EngineError> {
     let own = partition.buckets > 1;
     let mut bucket = Bucket::new(ctx, catalogue);
-    let mut records = match own {
-        true => Run::open(&bucket_file(ctx, number, "candidates"), Candidate::label(ctx))?.records(),
-        false => candidates::open(ctx)?,
-    };
+    let mut records = if own { own_candidates(ctx, number)? } else { candidates::open(ctx)? };
     while let Some(bytes) = records.next()? {
         bucket.candidates.push(Candidate::decode(bytes));
     }
@@ -203,17 +218,11 @@ fn load<'c>(
         bucket.settle()?;
         return Ok(bucket);
     }
-    let equals = bucket_file(ctx, number, Couples::KIND);
-    let mut records = Run::open(&equals, ctx.label(Couples::KIND, Couples.width()))?.records();
+    let mut records = own_members(ctx, number)?;
     while let Some(bytes) = records.next()? {
         bucket.members.push(uncouple(Couples.get(bytes)));
     }
-    let path = bucket_file(ctx, number, "spool");
-    if partition.is_oversized(number) {
-        bucket.stay_on_disk(&path, partition.capacity)?;
-        return Ok(bucket);
-    }
-    let mut spool = SpoolReader::open(&path, ctx.stamp)?;
+    let mut spool = SpoolReader::open(&bucket_file(ctx, number, "spool"), ctx.stamp)?;
     let (mut block, mut buffer) = (Block::default(), Vec::new());
     while spool.next(&mut block)? {
         block.documents(&mut buffer, |_| true, |document, symbols| {
@@ -237,10 +246,10 @@ fn lonely_classes(
     let mut lookup = crate::catalogue::Lookup::new(ctx, catalogue);
     let mut decide = |class: &mut Vec<u32>| -> Result<(), EngineError> {
         let turns = keepers.order(&mut lookup, class.iter().map(|&document| (document, 0)).collect())?;
-        let mut found = star::star(&turns, &Neighbours::new(1, &[]), 1, &mut bucket::Nobody)?;
-        found.sort_unstable_by_key(|removal| removal.document);
         class.clear();
-        found.into_iter().try_for_each(|removal| removals.push(&Removals::encode(removal)))
+        let mut alone = neighbours::InMemory::new(1, &[]);
+        let mut take = |removal| removals.push(&Removals::encode(removal));
+        star::star(&turns, &mut alone, 1, &mut bucket::Nobody, &mut take)
     };
     classes::members(ctx, |leader, member| {
         if partition.bucket_of(leader) != NONE {

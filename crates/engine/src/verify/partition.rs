@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::candidates::{self, Candidate};
 use crate::catalogue::{Bits, Catalogue};
-use crate::context::{Context, write_whole};
+use crate::context::Context;
 use crate::error::EngineError;
 
 /// The bucket of a document without candidates.
@@ -79,21 +79,22 @@ impl Partition {
 fn capacity(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<u64, EngineError> {
     let now = ctx.budget.free(catalogue.len().into(), 12) * 5 / 8;
     let now = ctx.bucket_bytes.unwrap_or(now);
-    let path = ctx.file("buckets.json");
-    let before: Option<Plan> = std::fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let before: Option<Plan> = ctx.saved("buckets.plan")?;
     if let Some(plan) = before.filter(|plan| plan.capacity <= now) {
         return Ok(plan.capacity);
     }
-    // Buckets cut for more memory than there is now are of no use.
+    // Buckets cut for more memory than there is now are of no use. The plan goes first: without it the rest is nothing.
+    crate::context::remove_if_there(&ctx.file("buckets.plan"))?;
     let entries = std::fs::read_dir(&ctx.work).map_err(|error| EngineError::read(&ctx.work, error))?;
     for entry in entries {
         let path = entry.map_err(|error| EngineError::read(&ctx.work, error))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.starts_with('b') && name[1..].starts_with(|first: char| first.is_ascii_digit()) {
+        let digits = name.strip_prefix('b').unwrap_or_default();
+        if digits.starts_with(|first: char| first.is_ascii_digit()) {
             crate::context::remove_if_there(&path)?;
         }
     }
-    write_whole(&path, &serde_json::to_vec(&Plan { capacity: now }).expect("a number can be written"))?;
+    ctx.save("buckets.plan", &Plan { capacity: now })?;
     Ok(now)
 }
 

@@ -1,22 +1,24 @@
-//! What documents are compared by: all in memory, or in a file from which they are taken piece by piece.
+//! What documents are compared by: all in memory, or in a file from which they are taken when they are needed.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rayon::prelude::*;
 
+use crate::catalogue::Lookup;
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::store::symbols::{Block, SpoolReader};
+use crate::store::symbols::{Block, SpoolAccess, SpoolReader};
 
 /// Symbols that wait to be prepared together, by all threads.
 const WAITING: usize = 1 << 20;
 
-/// What documents are compared by, in memory: sorted by document once all are there.
+/// Documents in memory, with all that a comparison needs: sorted once all are there.
 #[derive(Default)]
 pub(super) struct Resident {
     documents: Vec<u32>,
     sets: Vec<Vec<u64>>,
+    payloads: Vec<u8>,
     waiting: Vec<(u32, Vec<u64>)>,
     symbols: usize,
 }
@@ -47,8 +49,8 @@ impl Resident {
         self.symbols = 0;
     }
 
-    /// Brings all into the order of their documents.
-    pub(super) fn settle(&mut self, ctx: &Context<'_>) {
+    /// Brings all into the order of their documents, and their payloads with them.
+    pub(super) fn settle(&mut self, ctx: &Context<'_>, lookup: &mut Lookup<'_>) -> Result<(), EngineError> {
         self.prepare(ctx);
         self.waiting = Vec::new();
         if !self.documents.is_sorted() {
@@ -57,83 +59,125 @@ impl Resident {
             self.sets = order.iter().map(|&index| std::mem::take(&mut self.sets[index])).collect();
             self.documents.sort_unstable();
         }
+        self.payloads.reserve_exact(self.documents.len() * ctx.method.payload_bytes());
+        for &document in &self.documents {
+            self.payloads.extend_from_slice(lookup.payload(document)?);
+        }
+        Ok(())
     }
 
     pub(super) fn documents(&self) -> &[u32] {
         &self.documents
     }
 
-    pub(super) fn get(&self, document: u32) -> Option<&[u64]> {
-        self.documents.binary_search(&document).ok().map(|index| self.sets[index].as_slice())
+    /// The place of a document.
+    pub(super) fn index(&self, document: u32) -> Option<usize> {
+        self.documents.binary_search(&document).ok()
     }
 
-    pub(super) fn at(&self, index: usize) -> &[u64] {
+    /// What the document at a place is compared by.
+    pub(super) fn set(&self, index: usize) -> &[u64] {
         &self.sets[index]
+    }
+
+    /// The payload of the document at a place.
+    pub(super) fn payload(&self, index: usize, width: usize) -> &[u8] {
+        &self.payloads[index * width..][..width]
     }
 }
 
-/// So many documents are held at hand of those on disk.
-const AT_HAND: usize = 256;
+/// Prepared documents that stay at hand for a second comparison, in bytes.
+const AT_HAND: usize = 16 << 20;
 
-/// Documents that are too many to be in memory together.
+/// Where a document of a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Spot {
+    pub(super) document: u32,
+    /// Bytes that it takes when it is prepared.
+    pub(super) bytes: u32,
+    /// Where its block begins.
+    offset: u64,
+}
+
+/// Documents that are too many to be in memory together. Costs 16 bytes for each.
 pub(super) struct OnDisk {
-    path: PathBuf,
-    stamp: u128,
-    /// Every document, with the block that holds it and the bytes it takes when prepared, sorted.
-    pub(super) places: Vec<(u32, u32, u32)>,
+    spool: SpoolAccess,
+    /// Every document, sorted.
+    pub(super) spots: Vec<Spot>,
     at_hand: HashMap<u32, Vec<u64>>,
+    held: usize,
 }
 
 impl OnDisk {
     pub(super) fn open(ctx: &Context<'_>, path: &Path) -> Result<Self, EngineError> {
-        let mut places = Vec::new();
-        let mut spool = SpoolReader::open(path, ctx.stamp)?;
-        let (mut block, mut buffer, mut number) = (Block::default(), Vec::new(), 0u32);
-        while spool.next(&mut block)? {
-            block.documents(&mut buffer, |_| true, |document, symbols| {
-                places.push((document, number, symbols.len() as u32 * 8));
-                Ok(())
-            })?;
-            number += 1;
+        let mut spots = Vec::new();
+        let mut reader = SpoolReader::open(path, ctx.stamp)?;
+        let mut block = Block::default();
+        loop {
+            let offset = reader.position();
+            if !reader.next(&mut block)? {
+                break;
+            }
+            let spot = |(document, symbols): (u32, u32)| Spot { document, bytes: symbols.saturating_mul(8), offset };
+            spots.extend(block.lengths().map(spot));
         }
-        places.sort_unstable();
-        Ok(OnDisk { path: path.to_owned(), stamp: ctx.stamp, places, at_hand: HashMap::new() })
+        spots.sort_unstable();
+        Ok(OnDisk { spool: SpoolAccess::open(path, ctx.stamp)?, spots, at_hand: HashMap::new(), held: 0 })
     }
 
-    /// The documents for which `wanted` holds, in memory.
-    pub(super) fn load(&self, ctx: &Context<'_>, wanted: impl Fn(u32) -> bool) -> Result<Resident, EngineError> {
+    /// The documents at some places, in memory.
+    pub(super) fn load(
+        &mut self,
+        ctx: &Context<'_>,
+        lookup: &mut Lookup<'_>,
+        places: std::ops::Range<usize>,
+    ) -> Result<Resident, EngineError> {
+        let wanted = &self.spots[places];
+        let mut offsets: Vec<u64> = wanted.iter().map(|spot| spot.offset).collect();
+        offsets.sort_unstable();
+        offsets.dedup();
+        let inside = |document: u32| wanted.binary_search_by_key(&document, |spot| spot.document).is_ok();
         let mut resident = Resident::default();
-        let mut spool = SpoolReader::open(&self.path, self.stamp)?;
         let (mut block, mut buffer) = (Block::default(), Vec::new());
-        while spool.next(&mut block)? {
+        for offset in offsets {
             ctx.check()?;
-            block.documents(&mut buffer, &wanted, |document, symbols| {
+            self.spool.read(offset, &mut block)?;
+            block.documents(&mut buffer, inside, |document, symbols| {
                 resident.add(ctx, document, symbols);
                 Ok(())
             })?;
         }
-        resident.settle(ctx);
+        resident.settle(ctx, lookup)?;
         Ok(resident)
     }
 
-    /// Makes sure that a few documents are at hand.
-    pub(super) fn fetch(&mut self, ctx: &Context<'_>, documents: &[u32]) -> Result<(), EngineError> {
-        if documents.iter().all(|document| self.at_hand.contains_key(document)) {
+    /// Makes sure that the document at a place is at hand.
+    pub(super) fn fetch(&mut self, ctx: &Context<'_>, place: u32) -> Result<(), EngineError> {
+        if self.at_hand.contains_key(&place) {
             return Ok(());
         }
-        if self.at_hand.len() + documents.len() > AT_HAND {
-            self.at_hand.clear();
-        }
-        let found = self.load(ctx, |document| documents.contains(&document))?;
-        for &document in documents {
-            if let Some(set) = found.get(document) {
-                self.at_hand.insert(document, set.to_vec());
-            }
-        }
+        let spot = self.spots[place as usize];
+        let (mut block, mut buffer, mut set) = (Block::default(), Vec::new(), Vec::new());
+        self.spool.read(spot.offset, &mut block)?;
+        block.documents(&mut buffer, |document| document == spot.document, |_, symbols| {
+            ctx.measure.prepare(symbols, &mut set);
+            Ok(())
+        })?;
+        self.held += set.len() * 8;
+        self.at_hand.insert(place, set);
         Ok(())
     }
 
-    pub(super) fn get(&self, document: u32) -> Option<&[u64]> {
-        self.at_hand.get(&document).map(Vec::as_slice)
+    /// Lets go of what is at hand, once it is much.
+    pub(super) fn tidy(&mut self) {
+        if self.held > AT_HAND {
+            self.at_hand.clear();
+            self.held = 0;
+        }
+    }
+
+    /// A document that was fetched.
+    pub(super) fn get(&self, place: u32) -> &[u64] {
+        self.at_hand.get(&place).map_or(&[], Vec::as_slice)
     }
 }

@@ -1,0 +1,126 @@
+//! Who is next to whom: in memory, or in a file.
+
+use std::path::Path;
+
+use crate::context::{Context, remove_if_there};
+use crate::error::EngineError;
+use crate::star::{Adjacent, Edge, Neighbour};
+use crate::store::file::{Access, Run, RunWriter};
+use crate::store::sort::{Codec, Sorter, existing};
+
+/// The neighbours of every node, in memory.
+pub(crate) struct InMemory {
+    starts: Vec<usize>,
+    entries: Vec<Neighbour>,
+}
+
+impl InMemory {
+    pub(crate) fn new(nodes: usize, edges: &[Edge]) -> Self {
+        let mut starts = vec![0; nodes + 1];
+        for edge in edges {
+            starts[edge.a as usize + 1] += 1;
+            starts[edge.b as usize + 1] += 1;
+        }
+        for node in 0..nodes {
+            starts[node + 1] += starts[node];
+        }
+        let mut next = starts.clone();
+        let mut entries = vec![Neighbour::default(); edges.len() * 2];
+        for edge in edges {
+            for (node, entry) in edge.ends() {
+                entries[next[node as usize]] = entry;
+                next[node as usize] += 1;
+            }
+        }
+        InMemory { starts, entries }
+    }
+}
+
+impl Adjacent for InMemory {
+    fn of(&mut self, node: u32) -> Result<&[Neighbour], EngineError> {
+        Ok(&self.entries[self.starts[node as usize]..self.starts[node as usize + 1]])
+    }
+}
+
+/// One end of an edge in a file: whose neighbour, which node, similarity, whether it reaches the threshold.
+#[derive(Debug, Clone, Copy)]
+struct Ends;
+
+impl Codec for Ends {
+    type Item = (u32, u32, u64, bool);
+    const KIND: &'static str = "ends";
+
+    fn width(self) -> usize {
+        17
+    }
+
+    fn put(self, (node, neighbour, similarity, reached): Self::Item, out: &mut [u8]) {
+        out[..4].copy_from_slice(&node.to_le_bytes());
+        out[4..8].copy_from_slice(&neighbour.to_le_bytes());
+        out[8..16].copy_from_slice(&similarity.to_le_bytes());
+        out[16] = reached.into();
+    }
+
+    fn get(self, bytes: &[u8]) -> Self::Item {
+        let four = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        let similarity = u64::from_le_bytes(bytes[8..16].try_into().expect("eight bytes"));
+        (four(0), four(4), similarity, bytes[16] == 1)
+    }
+}
+
+/// Edges on their way into a file.
+pub(super) struct Edges {
+    sorter: Sorter<Ends>,
+}
+
+impl Edges {
+    pub(super) fn new(ctx: &Context<'_>, memory: usize) -> Result<Self, EngineError> {
+        existing(&ctx.place("ends"))?.iter().try_for_each(|path| remove_if_there(path))?;
+        Ok(Edges { sorter: Sorter::new(ctx.place("ends"), Ends, memory) })
+    }
+
+    pub(super) fn push(&mut self, edge: &Edge) -> Result<(), EngineError> {
+        for (node, entry) in edge.ends() {
+            self.sorter.push((node, entry.node, entry.similarity.to_bits(), entry.reached))?;
+        }
+        Ok(())
+    }
+
+    /// All neighbours, by node. Costs 8 bytes per node in memory.
+    pub(super) fn settle(self, ctx: &Context<'_>, nodes: usize, path: &Path) -> Result<OnDisk, EngineError> {
+        let label = ctx.label(Ends::KIND, Ends.width());
+        let mut writer = RunWriter::create(path, label)?;
+        let mut starts = Vec::with_capacity(nodes + 1);
+        let (mut sorted, mut count, mut bytes) = (self.sorter.sorted()?, 0u64, [0; 17]);
+        while let Some(item) = sorted.next()? {
+            while starts.len() <= item.0 as usize {
+                starts.push(count);
+            }
+            Ends.put(item, &mut bytes);
+            writer.push(&bytes)?;
+            count += 1;
+        }
+        starts.resize(nodes + 1, count);
+        writer.finish()?;
+        existing(&ctx.place("ends"))?.iter().try_for_each(|path| remove_if_there(path))?;
+        Ok(OnDisk { starts, access: Access::new(Run::open(path, label)?), held: Vec::new() })
+    }
+}
+
+/// The neighbours of every node, in a file.
+pub(super) struct OnDisk {
+    starts: Vec<u64>,
+    access: Access,
+    held: Vec<Neighbour>,
+}
+
+impl Adjacent for OnDisk {
+    fn of(&mut self, node: u32) -> Result<&[Neighbour], EngineError> {
+        self.held.clear();
+        for index in self.starts[node as usize]..self.starts[node as usize + 1] {
+            let (_, node, similarity, reached) = Ends.get(self.access.record(index)?);
+            self.held.push(Neighbour { node, similarity: f64::from_bits(similarity), reached });
+        }
+        Ok(&self.held)
+    }
+}
