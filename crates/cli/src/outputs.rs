@@ -37,7 +37,7 @@ pub(crate) fn apart_from(corpus: &Corpus, outputs: &[&Path]) -> Result<(), Failu
 }
 
 /// Where a path leads, with as much of it resolved as is there.
-fn place(path: &Path) -> PathBuf {
+pub(crate) fn place(path: &Path) -> PathBuf {
     if let Ok(found) = path.canonicalize() {
         return found;
     }

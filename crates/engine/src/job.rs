@@ -39,7 +39,7 @@ pub struct Job {
     pub outputs: Outputs,
 }
 
-/// What a job writes beside its decisions.
+/// What a job writes beside its decisions. No part of a recipe, but of the job: it goes on and ends with the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Outputs {
     /// Format of the tables.
@@ -126,6 +126,10 @@ struct RunFacts {
     cores: usize,
     system: &'static str,
     finished: u64,
+    /// Digest of the names, sizes and times of the input files.
+    inputs: String,
+    /// What was written, as options.
+    outputs: String,
 }
 
 /// What a job in progress remembers of its input.
@@ -141,6 +145,14 @@ struct InputMark {
 struct Ticket {
     recipe: String,
     inputs: Vec<InputMark>,
+    outputs: String,
+}
+
+/// What a finished job remembers of its ticket.
+#[derive(Debug, Deserialize)]
+struct Remembered {
+    inputs: String,
+    outputs: String,
 }
 
 /// The folder for scratch files inside a job's folder.
@@ -190,7 +202,8 @@ impl Job {
             return Ok(Opened::Finished(Box::new(done)));
         }
         receive_stdin(&mut self.corpus, &work)?;
-        let ticket = Ticket { recipe: self.recipe.to_toml(), inputs: self.inputs() };
+        sweep(folder);
+        let ticket = Ticket { recipe: self.recipe.to_toml(), inputs: self.inputs(), outputs: self.outputs.options() };
         let path = work.join(TICKET);
         match std::fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Ticket>(&text).ok()) {
             Some(before) => self.same(folder, &before, &ticket)?,
@@ -199,7 +212,7 @@ impl Job {
                 write_whole(&path, &serde_json::to_vec(&ticket).expect("names can be written"))?;
             }
         }
-        let stamp = hash::digest(&serde_json::to_vec(&ticket).expect("names can be written"));
+        let stamp = hash::digest(&serde_json::to_vec(&(&ticket.recipe, &ticket.inputs)).expect("names can be written"));
         Ok(Opened::Open(Box::new(OpenJob {
             job: self,
             folder: folder.to_owned(),
@@ -227,13 +240,16 @@ impl Job {
             let differences = before.differences(&self.recipe);
             return Err(EngineError::OtherRecipe { folder: folder.to_owned(), differences });
         }
-        let wanted = kept::folder_name(self.outputs.write);
-        if wanted.is_some_and(|name| !folder.join(name).exists()) {
-            return Err(EngineError::Request(format!(
-                "the job in {} is finished and has no {}/; name another folder to run it with --write",
-                folder.display(),
-                wanted.unwrap_or_default()
-            )));
+        let facts = std::fs::read(folder.join("run.json")).ok();
+        let remembered: Option<Remembered> = facts.and_then(|text| serde_json::from_slice(&text).ok());
+        if let Some(Remembered { inputs, outputs }) = remembered {
+            // Standard input cannot be looked at twice; whoever names the folder again means the same.
+            let stdin = self.corpus.shards().iter().any(|shard| shard.origin == Origin::Stdin);
+            if !stdin && inputs != digest_of(&self.inputs()) {
+                let what = "it is finished, and had other files or the same at another time".to_owned();
+                return Err(EngineError::InputChanged { folder: folder.to_owned(), what });
+            }
+            self.same_outputs(folder, &outputs)?;
         }
         // A process that was killed right after the last file leaves its scratch folder.
         let _ = std::fs::remove_dir_all(folder.join(WORK));
@@ -248,11 +264,23 @@ impl Job {
             };
             return Err(EngineError::OtherRecipe { folder: folder.to_owned(), differences });
         }
+        self.same_outputs(folder, &before.outputs)?;
         if before.inputs != now.inputs {
             let what = changed(&before.inputs, &now.inputs);
             return Err(EngineError::InputChanged { folder: folder.to_owned(), what });
         }
         Ok(())
+    }
+
+    fn same_outputs(&self, folder: &Path, before: &str) -> Result<(), EngineError> {
+        let now = self.outputs.options();
+        if before == now {
+            return Ok(());
+        }
+        Err(EngineError::Request(format!(
+            "the job in {} was begun with {before} and not with {now}; give the same, or name another folder",
+            folder.display()
+        )))
     }
 
     fn inputs(&self) -> Vec<InputMark> {
@@ -274,15 +302,25 @@ impl Job {
         all
     }
 
-    /// Bytes of scratch that the run will take at most, as far as the sizes of the input tell.
-    pub fn scratch_estimate(&self) -> u64 {
-        let corpora = self.against.iter().chain([&self.corpus]);
-        let text: u64 = corpora.flat_map(Corpus::shards).map(text_estimate).sum();
-        if self.settings.spool { text + text / 5 } else { text * 3 / 5 }
+    /// Bytes of scratch that the run will take, as far as the sizes of the input and its first documents tell.
+    pub fn scratch_estimate(&self) -> Result<u64, EngineError> {
+        let corpora = || self.against.iter().chain([&self.corpus]);
+        let bytes: u64 = corpora().filter_map(Corpus::bytes).sum();
+        let (mut read, mut taken) = (0, 0);
+        for corpus in corpora() {
+            let (more, scratch) = sketch::sample(&self.recipe, corpus, self.settings.spool)?;
+            read += more;
+            taken += scratch;
+        }
+        if read == 0 {
+            return Ok(0);
+        }
+        // A little more for pairs, and for runs that are there twice while they are merged.
+        Ok((bytes as f64 * taken as f64 / read as f64 * 1.15) as u64)
     }
 
     fn check_room(&self, folder: &Path) -> Result<(), EngineError> {
-        let needed = self.scratch_estimate();
+        let needed = self.scratch_estimate()?;
         let free = free_space(folder);
         if free.is_some_and(|free| free < needed) {
             return Err(EngineError::NoRoom { folder: folder.to_owned(), needed, free: free.unwrap_or(0) });
@@ -291,15 +329,31 @@ impl Job {
     }
 }
 
-/// Bytes of text that a shard may hold, from its size and its compression.
-fn text_estimate(shard: &lookalike_corpus::Shard) -> u64 {
-    let factor = match shard.name.rsplit('.').next() {
-        Some("gz") => 4,
-        Some("zst" | "bz2") => 5,
-        Some("parquet") => 3,
-        _ => 1,
-    };
-    shard.bytes.unwrap_or(0) * factor
+impl Outputs {
+    /// As options.
+    fn options(self) -> String {
+        let write = kept::folder_name(self.write).unwrap_or("none");
+        let annotate = if self.annotate { " --annotate" } else { "" };
+        format!("--format {} --write {write}{annotate}", self.format.suffix().trim_start_matches('.'))
+    }
+}
+
+fn digest_of(inputs: &[InputMark]) -> String {
+    format!("{:032x}", hash::digest(&serde_json::to_vec(inputs).expect("names can be written")))
+}
+
+/// Removes what a killed process had begun to write under other names.
+fn sweep(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() && name != WORK => sweep(&entry.path()),
+            // Nothing is lost if it stays.
+            Ok(kind) if kind.is_file() && name.starts_with(".lookalike-") => drop(std::fs::remove_file(entry.path())),
+            _ => {}
+        }
+    }
 }
 
 /// Free bytes of the disk that holds `folder`, or will.
@@ -462,6 +516,8 @@ impl OpenJob {
             cores: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
             system: std::env::consts::OS,
             finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+            inputs: digest_of(&self.job.inputs()),
+            outputs: self.job.outputs.options(),
         };
         write_whole(&self.folder.join("run.json"), &pretty(&facts))?;
         write_whole(&self.folder.join("recipe.toml"), self.job.recipe.to_toml().as_bytes())?;

@@ -58,7 +58,7 @@ pub(crate) fn write(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..ctx.settings.threads.min(whole.len()) {
+        for _ in 1..ctx.shape().drivers.min(whole.len()) {
             scope.spawn(worker);
         }
         worker();
@@ -66,8 +66,15 @@ pub(crate) fn write(
     if let Some(error) = failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
         return Err(error);
     }
-    let target = root.join(format!("{name}.jsonl.zst"));
+    let target = root.join(free_name(name, &whole));
     if loose.is_empty() || target.exists() { Ok(()) } else { gather(ctx, &loose, &target, outputs) }
+}
+
+/// A name for the file of gathered documents that no copied shard bears.
+fn free_name(name: &str, copies: &[ShardView<'_>]) -> String {
+    let taken = |name: &String| copies.iter().any(|view| view.shard.name == *name);
+    let more = (1..).map(|number| format!("{name}-{number}.jsonl.zst"));
+    std::iter::once(format!("{name}.jsonl.zst")).chain(more).find(|name| !taken(name)).unwrap_or_default()
 }
 
 fn refuse_annotation<'v>(

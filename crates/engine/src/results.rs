@@ -1,9 +1,12 @@
 //! Stage 7, write: decisions become files, and what a report shows is gathered.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
 use std::path::Path;
 
+use lookalike_corpus::write::Sink;
 use lookalike_corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
+use lookalike_corpus::{Compression, CorpusError};
 use lookalike_text::extract::Extractor;
 
 use crate::candidates::{self, Proposed};
@@ -320,33 +323,24 @@ fn write_clusters(
     let mut sorter = Sorter::new(ctx.place("clustering"), Couples, memory);
     removals(ctx, |removal| sorter.push(couple(removal.witness, removal.document)))?;
     let target = folder.join(format!("clusters{}", format.suffix()));
-    let mut rows = RowWriter::create(&target, format, CLUSTERS, &ctx.recipe.to_toml())?;
+    let mut table = ClusterTable::create(&target, format, &ctx.recipe.to_toml())?;
     let mut sizes = RunWriter::create(&ctx.file(SIZES), ctx.label("sizes", 8))?;
     let mut bins: BTreeMap<u32, u64> = BTreeMap::new();
     let mut lookup = Lookup::new(ctx, catalogue);
     let mut put = |members: &mut Vec<u32>| -> Result<(), EngineError> {
         let Some(&keeper) = members.first() else { return Ok(()) };
         members.sort_unstable();
-        let ids: Result<Vec<String>, EngineError> =
-            members.iter().map(|&member| Ok(lookup.names(member)?.id)).collect();
-        let ids = ids?;
-        let texts: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let numbers: Vec<u64> = members.iter().map(|&member| ordinal(catalogue, member)).collect();
         let keep = lookup.names(keeper)?.id;
         let cluster = ordinal(catalogue, keeper);
-        rows.push(&[
-            Cell::U64(cluster),
-            Cell::Text(&keep),
-            Cell::ListOfText(&texts),
-            Cell::ListOfU64(&numbers),
-            Cell::OptionalText(against(catalogue, keeper)),
-        ])?;
+        let other = against(catalogue, keeper);
+        let shown: Result<Vec<String>, EngineError> =
+            members.iter().take(MEMBERS).map(|&member| Ok(lookup.names(member)?.id)).collect();
+        table.push(cluster, &keep, members, other, catalogue, &mut lookup)?;
         let size = members.len() as u64;
         sizes.push(&couple(keeper, members.len() as u32).to_le_bytes())?;
         findings.summary.clusters += 1;
         *bins.entry(size.ilog2()).or_default() += 1;
-        let shown = ids.into_iter().take(MEMBERS).collect();
-        findings.biggest.push(BigCluster { cluster, keep, size, members: shown, excerpt: String::new(), keeper });
+        findings.biggest.push(BigCluster { cluster, keep, size, members: shown?, excerpt: String::new(), keeper });
         if findings.biggest.len() > 8 * BIGGEST {
             trim_biggest(&mut findings.biggest);
         }
@@ -364,12 +358,83 @@ fn write_clusters(
         members.push(member);
     }
     put(&mut members)?;
-    rows.finish()?;
+    table.finish()?;
     sizes.finish()?;
     trim_biggest(&mut findings.biggest);
     findings.cluster_sizes =
         bins.into_iter().map(|(power, count)| (1 << power, (2 << power) - 1, count)).collect();
     Ok(())
+}
+
+/// The table of clusters. As JSON lines a cluster is written member by member: a million of them take no memory but
+/// their numbers.
+enum ClusterTable {
+    Lines(Box<Sink>, String),
+    Rows(RowWriter),
+}
+
+impl ClusterTable {
+    fn create(target: &Path, format: RowFormat, recipe: &str) -> Result<Self, EngineError> {
+        Ok(match format {
+            RowFormat::Jsonl => {
+                let sink = Sink::create(target, Compression::None)?;
+                ClusterTable::Lines(Box::new(sink), target.display().to_string())
+            }
+            RowFormat::Parquet => ClusterTable::Rows(RowWriter::create(target, format, CLUSTERS, recipe)?),
+        })
+    }
+
+    fn push(
+        &mut self,
+        cluster: u64,
+        keep: &str,
+        members: &[u32],
+        other: Option<&str>,
+        catalogue: &Catalogue,
+        lookup: &mut Lookup<'_>,
+    ) -> Result<(), EngineError> {
+        match self {
+            ClusterTable::Lines(sink, name) => {
+                let failed = |source| EngineError::Corpus(CorpusError::Write { name: name.clone(), source });
+                let text = |text: &str| serde_json::to_string(text).expect("a string can be written");
+                write!(sink, "{{\"cluster\":{cluster},\"keep\":{},\"members\":[", text(keep)).map_err(failed)?;
+                for (index, &member) in members.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { "," };
+                    let id = lookup.names(member)?.id;
+                    write!(sink, "{comma}{}", text(&id)).map_err(failed)?;
+                }
+                write!(sink, "],\"members_n\":[").map_err(failed)?;
+                for (index, &member) in members.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { "," };
+                    write!(sink, "{comma}{}", ordinal(catalogue, member)).map_err(failed)?;
+                }
+                let end = other.map_or_else(String::new, |other| format!(",\"against\":{}", text(other)));
+                writeln!(sink, "]{end}}}").map_err(failed)
+            }
+            ClusterTable::Rows(rows) => {
+                let ids: Result<Vec<String>, EngineError> =
+                    members.iter().map(|&member| Ok(lookup.names(member)?.id)).collect();
+                let ids = ids?;
+                let texts: Vec<&str> = ids.iter().map(String::as_str).collect();
+                let numbers: Vec<u64> = members.iter().map(|&member| ordinal(catalogue, member)).collect();
+                let cells = [
+                    Cell::U64(cluster),
+                    Cell::Text(keep),
+                    Cell::ListOfText(&texts),
+                    Cell::ListOfU64(&numbers),
+                    Cell::OptionalText(other),
+                ];
+                Ok(rows.push(&cells)?)
+            }
+        }
+    }
+
+    fn finish(self) -> Result<(), EngineError> {
+        Ok(match self {
+            ClusterTable::Lines(sink, _) => sink.finish()?,
+            ClusterTable::Rows(rows) => rows.finish()?,
+        })
+    }
 }
 
 fn trim_biggest(biggest: &mut Vec<BigCluster>) {
@@ -475,6 +540,7 @@ fn top(mut shares: Vec<Share>, mut others: Share) -> Vec<Share> {
     shares.sort_by(|a, b| {
         (b.removed, b.documents).cmp(&(a.removed, a.documents)).then_with(|| a.name.cmp(&b.name))
     });
+    let uncounted = others.documents > 0;
     let rest = shares.split_off(shares.len().min(ROWS));
     let more = rest.len();
     for share in rest {
@@ -482,7 +548,7 @@ fn top(mut shares: Vec<Share>, mut others: Share) -> Vec<Share> {
         others.removed += share.removed;
     }
     if others.documents > 0 {
-        others.name = format!("{more} others");
+        others.name = format!("{more}{} others", if uncounted { " and more" } else { "" });
         shares.push(others);
     }
     shares
@@ -605,13 +671,20 @@ pub(crate) fn pairs(
     let memory = ctx.budget.free(catalogue.len().into(), 16) as usize / 3;
     let mut sorter = Sorter::new(ctx.place("pairing"), Pairs, memory);
     let classes = Classes::load(ctx)?;
+    // Two classes that make too many pairs are written down as one group.
+    let mut crowds = Vec::new();
     for path in verify::decided(ctx)? {
         let mut records = Run::open(&path, Pairs::label(ctx))?.records();
         while let Some(bytes) = records.next()? {
             let (pair, forward, backward) = Pairs.get(bytes);
             let (a, b) = uncouple(pair);
-            for &left in classes.of(&a) {
-                for &right in classes.of(&b) {
+            let (ours, theirs) = (classes.of(&a), classes.of(&b));
+            if ours.len() * theirs.len() > ctx.recipe.max_group {
+                crowds.push(pair);
+                continue;
+            }
+            for &left in ours {
+                for &right in theirs {
                     match left < right {
                         true => sorter.push((couple(left, right), forward, backward))?,
                         false => sorter.push((couple(right, left), backward, forward))?,
@@ -620,7 +693,7 @@ pub(crate) fn pairs(
             }
         }
     }
-    let giant = write_groups(ctx, catalogue, folder, outputs.format, &classes)?;
+    let giant = write_groups(ctx, catalogue, folder, outputs.format, &classes, &crowds)?;
     findings.summary.giant_groups += giant;
     let one = 1f64.to_bits();
     for class in classes.all().filter(|class| class.len() <= ctx.recipe.max_group) {
@@ -660,27 +733,27 @@ const GROUPS: &[Column] = &[
     Column::new("members_n", Kind::ListOfU64),
 ];
 
-/// Writes the groups that are too large to be written as pairs; returns how many of them hold equal documents.
+/// Writes the groups that are too large to be written as pairs; returns how many of them come from equal documents.
 fn write_groups(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
     folder: &Path,
     format: RowFormat,
     classes: &Classes,
+    crowds: &[u64],
 ) -> Result<u64, EngineError> {
     let target = folder.join(format!("groups{}", format.suffix()));
     let mut rows = RowWriter::create(&target, format, GROUPS, &ctx.recipe.to_toml())?;
     let mut lookup = Lookup::new(ctx, catalogue);
-    let mut put = |members: &[u32], equal: bool| -> Result<(), EngineError> {
+    let mut put = |members: &[u32], pairs: u64, equal: bool| -> Result<(), EngineError> {
         let ids: Result<Vec<String>, EngineError> =
             members.iter().map(|&member| Ok(lookup.names(member)?.id)).collect();
         let ids = ids?;
         let texts: Vec<&str> = ids.iter().map(String::as_str).collect();
         let numbers: Vec<u64> = members.iter().map(|&member| ordinal(catalogue, member)).collect();
-        let count = members.len() as u64;
         rows.push(&[
-            Cell::U64(count),
-            Cell::U64(count * (count - 1) / 2),
+            Cell::U64(members.len() as u64),
+            Cell::U64(pairs),
             Cell::Bool(equal),
             Cell::ListOfText(&texts),
             Cell::ListOfU64(&numbers),
@@ -692,19 +765,32 @@ fn write_groups(
     while let Some(bytes) = records.next()? {
         match u32::from_le_bytes(bytes.try_into().expect("four bytes")) {
             0 => {
-                put(&group, false)?;
+                put(&group, among(group.len()), false)?;
                 group.clear();
             }
             document => group.push(document - 1),
         }
     }
-    let mut equal = 0;
+    let mut equal = crowds.len() as u64;
+    for &pair in crowds {
+        let (a, b) = uncouple(pair);
+        let (ours, theirs) = (classes.of(&a), classes.of(&b));
+        let mut all: Vec<u32> = ours.iter().chain(theirs).copied().collect();
+        all.sort_unstable();
+        put(&all, (ours.len() * theirs.len()) as u64, false)?;
+    }
     for class in classes.all().filter(|class| class.len() > ctx.recipe.max_group) {
-        put(class, true)?;
+        put(class, among(class.len()), true)?;
         equal += 1;
     }
     rows.finish()?;
     Ok(equal)
+}
+
+/// Pairs among so many documents.
+fn among(documents: usize) -> u64 {
+    let documents = documents as u64;
+    documents * documents.saturating_sub(1) / 2
 }
 
 /// All classes of equal documents. In memory: `pairs` writes each of their pairs, which is far more.

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use lookalike_corpus::{Corpus, Item, Origin};
 use lookalike_methods::{Sketch, Survey};
 use lookalike_model::Document;
 use lookalike_text::extract::Extractor;
@@ -27,10 +28,52 @@ use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::measure::Measure;
 use crate::pipeline::{self, Batch, Extra, Feed, Record};
-use crate::recipe::{Keep, Within};
+use crate::recipe::{JobRecipe, Keep, Within};
 use crate::store::file::RunWriter;
 use crate::store::sort::{Posting, Postings, Sorter, existing};
 use crate::store::symbols::{BlockBuilder, SpoolWriter};
+
+/// Bytes of input that a sample of the first documents reads.
+const SAMPLE_BYTES: u64 = 2 << 20;
+
+/// Sketches the first documents of a corpus; returns how many bytes of the input they took and how much scratch.
+pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: bool) -> Result<(u64, u64), EngineError> {
+    let (method, measure) = (recipe.method()?, recipe.measure()?);
+    let mut analyser = Analyser::new(method.profile().unwrap_or(&recipe.profile()?));
+    let (mut extractor, mut features, mut sketch) = (Extractor::default(), Features::default(), Sketch::default());
+    let (mut blocks, mut encoded, mut symbols) = (BlockBuilder::new(), Vec::new(), Vec::new());
+    let content = recipe.content()?;
+    let (mut read, mut scratch) = (0, 0);
+    for shard in corpus.shards().iter().filter(|shard| shard.origin != Origin::Stdin) {
+        let mut reader = shard.open(corpus.options())?;
+        while let Some(item) = reader.next()? {
+            let Item::Document(document) = item else { continue };
+            analyser.read(extractor.extract(&document, content).text, &mut features);
+            let names = 12 + document.id.len() + document.url.map_or(0, str::len);
+            sketch.clear();
+            if !features.is_empty() {
+                method.sketch(&features, &mut sketch);
+                measure.symbols(&features, &mut symbols);
+                if spool && blocks.push(0, &symbols) {
+                    blocks.encode(&mut encoded);
+                }
+            }
+            let keys = sketch.keys.len() * if method.tagged() { 16 } else { 12 };
+            scratch += (Row::WIDTH + names + method.payload_bytes() + keys) as u64;
+            if reader.consumed() + read >= SAMPLE_BYTES {
+                break;
+            }
+        }
+        read += reader.consumed();
+        if read >= SAMPLE_BYTES {
+            break;
+        }
+    }
+    if !blocks.is_empty() {
+        blocks.encode(&mut encoded);
+    }
+    Ok((read, scratch + encoded.len() as u64))
+}
 
 /// What is known of every document, at fixed width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

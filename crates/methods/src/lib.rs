@@ -211,7 +211,7 @@ pub fn method(text: &str, setting: &Setting) -> Result<Box<dyn Method>, MethodEr
         "minhash" => minhash::MinHash::make(spec, setting),
         "simhash" => simhash::SimHash::make(spec, setting),
         "exact" => exact::Exact::make(spec, setting),
-        "md5" => md5::Md5::make(spec),
+        "md5" => md5::Md5::make(spec, setting),
         _ => Err(spec.unknown(NAMES)),
     }
 }

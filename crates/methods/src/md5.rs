@@ -3,11 +3,11 @@
 //! MD5 of the words with one blank between them. Near-duplicates with a single other word are not seen: it is the
 //! floor that other methods are measured from.
 
-use lookalike_model::Recipe;
+use lookalike_model::{Recipe, Similarity};
 use lookalike_text::Features;
 use md5::{Digest, Md5 as Md5State};
 
-use crate::{Key, Method, MethodError, Sketch, Spec};
+use crate::{Key, Method, MethodError, Setting, Sketch, Spec};
 
 const VERSION: u32 = 1;
 
@@ -16,8 +16,11 @@ const VERSION: u32 = 1;
 pub(crate) struct Md5;
 
 impl Md5 {
-    pub(crate) fn make(spec: Spec) -> Result<Box<dyn Method>, MethodError> {
+    pub(crate) fn make(spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
         spec.finish()?;
+        if setting.similarity == Similarity::Containment {
+            return Err(MethodError::blind_to_containment("md5"));
+        }
         Ok(Box::new(Md5))
     }
 }

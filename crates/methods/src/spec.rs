@@ -49,6 +49,15 @@ pub enum MethodError {
     Unable(String),
 }
 
+impl MethodError {
+    /// Of a method that sees only documents of about the same size.
+    pub(crate) fn blind_to_containment(name: &str) -> Self {
+        MethodError::Unable(format!(
+            "{name} cannot see that one document holds another of a different size; the method that can is exact"
+        ))
+    }
+}
+
 /// A method's name and the parameters given with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {

@@ -38,6 +38,7 @@ pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         return plan::run(job, args, watch);
     }
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(SAMPLE_FOLDER));
+    super::job::outside(&args.input.inputs, &folder)?;
     super::job::say_what_it_takes(&job, &args.matching);
     let recipe = job.recipe.clone();
     let summary = match job.open(&folder)? {

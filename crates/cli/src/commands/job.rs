@@ -1,18 +1,39 @@
 //! What the commands that run jobs share.
 
+use std::ffi::OsString;
+use std::path::Path;
+
 use lookalike::engine::{Job, Summary};
 
 use crate::args::MatchArgs;
 use crate::console::tell;
-use crate::exit::Outcome;
+use crate::exit::{Failure, Outcome};
+use crate::outputs::place;
 
 /// Tells, before the start, how the method was set up and how much disk the run will take.
 pub(crate) fn say_what_it_takes(job: &Job, matching: &MatchArgs) {
     if let Some(advice) = matching.advice(&job.recipe) {
         tell(advice);
     }
-    let megabytes = job.scratch_estimate().div_ceil(1_000_000);
-    tell(format_args!("scratch files will take up to about {megabytes} MB of disk, {} MB of memory", job.settings.memory >> 20));
+    // An input that cannot be looked at now is an error in a moment, and standard input cannot be at all.
+    match job.scratch_estimate() {
+        Ok(0) | Err(_) => {}
+        Ok(bytes) => tell(format_args!("scratch files will take about {} MB of disk", bytes.div_ceil(1_000_000))),
+    }
+}
+
+/// Refuses results inside of what is read: the next start would read them, too.
+pub(crate) fn outside(inputs: &[OsString], output: &Path) -> Result<(), Failure> {
+    let output = place(output);
+    let inside = |input: &&OsString| Path::new(input).is_dir() && output.starts_with(place(Path::new(input)));
+    match inputs.iter().find(inside) {
+        None => Ok(()),
+        Some(input) => Err(Failure::Usage(format!(
+            "{} lies inside the input {}; name a folder outside of it",
+            output.display(),
+            Path::new(input).display()
+        ))),
+    }
 }
 
 /// How a finished job ends.

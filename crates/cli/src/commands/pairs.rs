@@ -18,6 +18,11 @@ use crate::progress::{Progress, Total, thousands};
 pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let recipe = args.recipe()?;
     let (format, suffix) = format_of(&args.output)?;
+    if args.output.is_dir() {
+        let sentence = format!("{} is a folder; name a file for the pairs", args.output.display());
+        return Err(Failure::Usage(sentence));
+    }
+    super::job::outside(&args.input.inputs, &args.output)?;
     let corpus = args.input.corpus_with(recipe.read_options()?)?;
     apart_from(&corpus, &[&args.output])?;
     let outputs = Outputs { format, write: Shards::None, annotate: false, suffix };
@@ -51,6 +56,9 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         ("giant groups", summary.giant_groups),
     ] {
         writeln!(out, "{name:<18}{:>14}", thousands(number))?;
+    }
+    if summary.unverified {
+        writeln!(out, "unverified: no pair was measured")?;
     }
     Ok(super::job::outcome(&summary, args.resources.strict))
 }

@@ -31,9 +31,13 @@ pub(crate) fn run(mut job: Job, args: &DedupArgs, watch: &Arc<Watch>) -> Result<
     let all = job.corpus.bytes().unwrap_or(0).max(1);
     let begun = Instant::now();
     let (taken, documents) = draw(&job, &folder.path().join("sample.jsonl"), all, watch)?;
-    let reading = begun.elapsed().as_secs_f64();
+    let drawing = begun.elapsed().as_secs_f64();
     let share = (taken as f64 / all as f64).clamp(f64::MIN_POSITIVE, 1.0);
-    let estimate = job.scratch_estimate();
+    let estimate = job.scratch_estimate()?;
+    if documents == 0 {
+        writeln!(std::io::stdout().lock(), "the input has no documents")?;
+        return Ok(Outcome::Done);
+    }
     job.outputs = Outputs::default();
     // The sample has text alone, under its usual name; what keepers or groups are chosen by is not in it.
     let plain = lookalike::corpus::ReadOptions::default().fields;
@@ -48,9 +52,9 @@ pub(crate) fn run(mut job: Job, args: &DedupArgs, watch: &Arc<Watch>) -> Result<
     job.corpus = Corpus::open(&[folder.path().join("sample.jsonl")], job.recipe.read_options()?)?;
     let memory = job.settings.memory;
     let begun = Instant::now();
-    let Opened::Open(mut open) = job.open(&folder.path().join("job"))? else { return Ok(Outcome::Done) };
+    let Opened::Open(mut open) = job.clone().open(&folder.path().join("job"))? else { return Ok(Outcome::Done) };
     let findings = open.run(watch)?;
-    let seconds = (reading + begun.elapsed().as_secs_f64()) / share;
+    let seconds = (drawing + begun.elapsed().as_secs_f64()) / share;
     let (low, high) = removal_share(&findings.summary, findings.reached, share);
     let total = documents as f64 / share;
     let mut out = std::io::stdout().lock();
@@ -59,7 +63,9 @@ pub(crate) fn run(mut job: Job, args: &DedupArgs, watch: &Arc<Watch>) -> Result<
     writeln!(out, "documents          {:>14} expected", thousands(total.round() as u64))?;
     writeln!(out, "time               {:>14} at {} threads", clock(seconds), args.resources.settings().threads)?;
     writeln!(out, "disk               {:>11} MB while it runs", thousands(estimate.div_ceil(1_000_000)))?;
-    let least = 16.0 * total / 1e6 + 120.0;
+    let threads = args.resources.settings().threads as f64;
+    let floor = 128.0 + 4.0 * threads + 2.0 * job.recipe.reading.max_document_bytes as f64 / 1048576.0;
+    let least = (64.0 + 4.0 * threads + 16.0 * total / 1048576.0).max(floor) * 1.048576;
     writeln!(out, "memory             {:>11} MB at most, {:.0} MB at least", thousands(memory / 1_000_000), least)?;
     writeln!(out, "removal share      {:>14} (95 % interval)", format!("{:.1}-{:.1} %", percent(low), percent(high)))?;
     Ok(Outcome::Done)

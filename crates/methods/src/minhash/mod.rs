@@ -66,9 +66,7 @@ impl MinHash {
         let seed = spec.value("seed", setting.seed, "a whole number is wanted", |_| true)?;
         spec.finish()?;
         if setting.similarity == Similarity::Containment {
-            let message = "minhash cannot see that one document holds another of a different size; \
-                           the method that can is exact";
-            return Err(MethodError::Unable(message.to_owned()));
+            return Err(MethodError::blind_to_containment("minhash"));
         }
         let bands = match given {
             Some(bands) => bands,

@@ -59,9 +59,7 @@ impl SimHash {
             .map_err(|wanted| spec.bad("blocks", &blocks.to_string(), &wanted))?;
         spec.finish()?;
         if setting.similarity == Similarity::Containment {
-            let message = "simhash cannot see that one document holds another of a different size; \
-                           the method that can is exact";
-            return Err(MethodError::Unable(message.to_owned()));
+            return Err(MethodError::blind_to_containment("simhash"));
         }
         Ok(Box::new(SimHash { width: f / 64, lengths, by_count, k, blocks, tables, seed }))
     }
