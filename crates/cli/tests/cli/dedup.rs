@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::bench::{Decisions, Dice, Opinion, assert_same, crowd, decide, decide_lines, dedup, families, results};
+use super::bench::{
+    Decisions, Dice, Opinion, assert_same, crowd, decide, decide_lines, dedup, families, results,
+};
 use super::support::{Doc, Folder, jsonl};
 
 /// The names of an object's members, in their order.
@@ -31,7 +33,15 @@ fn a_job_leaves_the_files_that_are_promised_with_members_in_order() {
     names.sort();
     assert_eq!(
         names,
-        ["clusters.jsonl", "recipe.toml", "rejected.jsonl", "removed.jsonl", "report.html", "run.json", "summary.json"]
+        [
+            "clusters.jsonl",
+            "recipe.toml",
+            "rejected.jsonl",
+            "removed.jsonl",
+            "report.html",
+            "run.json",
+            "summary.json"
+        ]
     );
     let read = |name: &str| std::fs::read_to_string(job.join(name)).unwrap();
     for line in read("removed.jsonl").lines() {
@@ -46,8 +56,19 @@ fn a_job_leaves_the_files_that_are_promised_with_members_in_order() {
     assert_eq!(
         members(&read("summary.json")),
         [
-            "documents", "kept", "removed", "rejected", "skipped", "clusters", "exact_duplicates", "candidates",
-            "verified", "giant_groups", "duplicate_ids", "text_bytes", "version"
+            "documents",
+            "kept",
+            "removed",
+            "rejected",
+            "skipped",
+            "clusters",
+            "exact_duplicates",
+            "candidates",
+            "verified",
+            "giant_groups",
+            "duplicate_ids",
+            "text_bytes",
+            "version"
         ]
     );
     let decisions = Decisions::read(&job);
@@ -55,7 +76,9 @@ fn a_job_leaves_the_files_that_are_promised_with_members_in_order() {
     assert!(decisions.count("removed") > 80, "{}", decisions.summary);
     assert!(decisions.count("exact_duplicates") > 10 && decisions.count("verified") > 80);
     assert_eq!(decisions.summary["version"], env!("CARGO_PKG_VERSION"));
-    for (name, field) in [("documents", "documents"), ("kept", "kept"), ("exact duplicates", "exact_duplicates")] {
+    for (name, field) in
+        [("documents", "documents"), ("kept", "kept"), ("exact duplicates", "exact_duplicates")]
+    {
         let told = done.stdout.lines().find(|line| line.starts_with(name)).expect("a row");
         let number = told[name.len()..].split_whitespace().next().unwrap();
         assert_eq!(number, decisions.count(field).to_string(), "{told}");
@@ -76,7 +99,10 @@ fn every_removal_has_a_witness_whose_similarity_a_second_opinion_confirms() {
         assert!(decisions.removed.len() > 60);
         for line in &decisions.removed {
             let [n, witness] = ["n", "witness_n"].map(|field| line[field].as_u64().unwrap() as usize);
-            assert_eq!((&line["id"], &line["witness"]), (&json!(documents[n].id), &json!(documents[witness].id)));
+            assert_eq!(
+                (&line["id"], &line["witness"]),
+                (&json!(documents[n].id), &json!(documents[witness].id))
+            );
             let measured = opinion.jaccard(n, witness);
             assert!((line["similarity"].as_f64().unwrap() - measured).abs() < 1e-6, "{line}: {measured}");
             assert!(measured >= threshold, "{line}");
@@ -148,7 +174,10 @@ fn two_records_with_one_id_are_two_documents_and_are_reported() {
     let of = |line: &Value| ["id", "witness", "n", "witness_n"].map(|field| line[field].clone());
     assert_eq!(
         decisions.removed.iter().map(of).collect::<Vec<_>>(),
-        [[json!("same"), json!("same"), json!(2), json!(0)], [json!("other"), json!("same"), json!(3), json!(1)]]
+        [
+            [json!("same"), json!("same"), json!(2), json!(0)],
+            [json!("other"), json!("same"), json!(3), json!(1)]
+        ]
     );
     let page = std::fs::read_to_string(folder.join("job/report.html")).unwrap();
     assert!(page.contains("2 documents bear an id that an earlier one bears"));
@@ -166,7 +195,8 @@ fn a_record_without_an_id_is_named_by_its_place() {
 #[test]
 fn documents_without_words_are_kept_and_never_paired() {
     let texts = ["", "", "...", " -- ", "!?", &row("x"), &row("x")].map(|text| json!({ "text": text }));
-    for options in ["", "--method exact", "--method md5", "--method simhash", "--method simhash --unverified"] {
+    for options in ["", "--method exact", "--method md5", "--method simhash", "--method simhash --unverified"]
+    {
         let decisions = decide_lines(&lines(&texts), options);
         assert_eq!((decisions.count("kept"), decisions.count("exact_duplicates")), (6, 1), "{options}");
         assert_eq!(decisions.removed[0]["n"], 6, "{options}");
@@ -190,7 +220,8 @@ fn under_five_words_the_whole_sequence_is_the_one_shingle() {
 fn rejected_records_are_listed_with_source_and_position_and_strict_ends_with_3() {
     let folder = Folder::new();
     let good = jsonl(&families(20, 1));
-    let input = [&b"{\"id\":\"no text\"}\n"[..], &good, b"{broken\n", &good, b"{\"text\":\"\xff\"}\n"].concat();
+    let input =
+        [&b"{\"id\":\"no text\"}\n"[..], &good, b"{broken\n", &good, b"{\"text\":\"\xff\"}\n"].concat();
     folder.file("in/a.jsonl", &input);
     folder.file("in/b.jsonl", b"{\"id\":1}\n");
     for (options, code) in [("", 0), ("--strict", 3)] {
@@ -209,7 +240,9 @@ fn rejected_records_are_listed_with_source_and_position_and_strict_ends_with_3()
                 (json!("b.jsonl"), 0),
             ]
         );
-        for (line, reason) in decisions.rejected.iter().zip(["missing field", "broken record", "invalid UTF-8"]) {
+        for (line, reason) in
+            decisions.rejected.iter().zip(["missing field", "broken record", "invalid UTF-8"])
+        {
             assert!(line["reason"].as_str().unwrap().contains(reason), "{line}");
         }
         assert_eq!(decisions.count("documents"), 44);
@@ -294,7 +327,8 @@ fn the_keeper_is_chosen_by_a_field() {
 
 /// Documents in a row, each like the next and less like the one after it.
 fn chain() -> Vec<Doc> {
-    let words: Vec<String> = (0..100).map(|number| format!("w{}", Dice::new(number + 1).below(1 << 30))).collect();
+    let words: Vec<String> =
+        (0..100).map(|number| format!("w{}", Dice::new(number + 1).below(1 << 30))).collect();
     let text = |from: usize| words[from..from + 60].join(" ");
     (0..5).map(|n| Doc { id: format!("c{n}"), url: None, text: text(n * 6) }).collect()
 }
@@ -363,7 +397,8 @@ fn documents_are_compared_only_with_their_like() {
     assert_eq!(decide_lines(&input, "").gone(), ["b", "c", "d", "e", "f"]);
     let field = decide_lines(&input, "--within dump");
     let pairs = |decisions: &Decisions| {
-        let pair = |line: &Value| format!("{}-{}", line["id"].as_str().unwrap(), line["witness"].as_str().unwrap());
+        let pair =
+            |line: &Value| format!("{}-{}", line["id"].as_str().unwrap(), line["witness"].as_str().unwrap());
         decisions.removed.iter().map(pair).collect::<Vec<_>>()
     };
     assert_eq!(pairs(&field)[..2], ["c-a", "d-b"]);
@@ -382,7 +417,8 @@ fn documents_are_compared_only_with_their_like() {
 #[test]
 #[ignore = "--within @host tells upper from lower case"]
 fn hosts_have_no_case() {
-    let document = |id: &str, host: &str| json!({"id": id, "text": row("x"), "url": format!("https://{host}/{id}")});
+    let document =
+        |id: &str, host: &str| json!({"id": id, "text": row("x"), "url": format!("https://{host}/{id}")});
     let input = lines(&[document("a", "Site.Example"), document("b", "site.example")]);
     assert_eq!(decide_lines(&input, "--within @host").gone(), ["b"]);
 }
@@ -430,7 +466,8 @@ fn containment_removes_the_document_that_is_contained() {
     assert_eq!((decisions.witness("part"), &decisions.removed[0]["similarity"]), ("whole", &json!(1.0)));
     // The whole is never removed for its part, whatever comes first.
     for keep in ["first", "shortest"] {
-        let decisions = decide_lines(&input, &format!("--method exact --similarity containment --keep {keep}"));
+        let decisions =
+            decide_lines(&input, &format!("--method exact --similarity containment --keep {keep}"));
         assert!(!decisions.gone().contains(&"whole"), "{keep}");
     }
     let found = super::bench::paired(&input, "--method exact --similarity containment");
@@ -438,7 +475,10 @@ fn containment_removes_the_document_that_is_contained() {
     let part_shingles = 6 * 12 - 4;
     let reverse = f64::from(part_shingles) / f64::from(whole_shingles);
     assert_eq!(found.len(), 1);
-    assert_eq!((&found[0]["a"], &found[0]["b"], &found[0]["similarity"]), (&json!("part"), &json!("whole"), &json!(1.0)));
+    assert_eq!(
+        (&found[0]["a"], &found[0]["b"], &found[0]["similarity"]),
+        (&json!("part"), &json!("whole"), &json!(1.0))
+    );
     assert!((found[0]["reverse"].as_f64().unwrap() - reverse).abs() < 1e-9, "{found:?}");
     for method in ["minhash", "simhash"] {
         let sentence = format!(
@@ -469,12 +509,11 @@ fn other_measures_are_computed_by_hand() {
     // Of 45 characters, blanks included, 43 stand in both in the same order.
     close(similarity("--similarity edit"), 86.0 / 90.0);
     // Weights tell the two cosines apart.
-    let weighted = lines(&[
-        json!({"id": "a", "text": "x x x y"}),
-        json!({"id": "b", "text": "x y y y"}),
-    ]);
+    let weighted = lines(&[json!({"id": "a", "text": "x x x y"}), json!({"id": "b", "text": "x y y y"})]);
     let run = |similarity: &str| {
-        let options = format!("--method simhash:n=1,k=63,blocks=64 --shingle 1 --threshold 0.3 --similarity {similarity}");
+        let options = format!(
+            "--method simhash:n=1,k=63,blocks=64 --shingle 1 --threshold 0.3 --similarity {similarity}"
+        );
         super::bench::paired(&weighted, &options).first().map(|pair| pair["similarity"].as_f64().unwrap())
     };
     if let Some(weighted) = run("cosine-tf") {
@@ -493,8 +532,9 @@ fn a_recall_that_is_not_promised_is_said() {
     }
     for similarity in ["cosine-tf", "edit"] {
         let run = dedup(&format!("--method exact -o x --similarity {similarity}")).path(&input);
-        let sentence =
-            format!("the method exact cannot find all pairs by {similarity}; it can by jaccard, containment and cosine");
+        let sentence = format!(
+            "the method exact cannot find all pairs by {similarity}; it can by jaccard, containment and cosine"
+        );
         run.inside(folder.path()).run().fails(2, &sentence);
     }
 }
@@ -575,9 +615,15 @@ fn a_recipe_is_replayed_with_its_keeper_and_cluster_rule() {
 #[test]
 fn a_recipe_and_an_option_that_it_holds_exclude_each_other() {
     let folder = Folder::new();
-    dedup("--sample -o x --recipe r.toml").inside(folder.path()).run().refuses_with(1, &["r.toml cannot be read"]);
+    dedup("--sample -o x --recipe r.toml")
+        .inside(folder.path())
+        .run()
+        .refuses_with(1, &["r.toml cannot be read"]);
     folder.file("r.toml", "x = 1\n");
-    dedup("--sample -o x --recipe r.toml").inside(folder.path()).run().refuses_with(2, &["r.toml is no recipe"]);
+    dedup("--sample -o x --recipe r.toml")
+        .inside(folder.path())
+        .run()
+        .refuses_with(2, &["r.toml is no recipe"]);
     let done = dedup("--sample -o x --recipe r.toml --threshold 0.9").inside(folder.path()).run().exits(2);
     assert!(done.stderr.contains("cannot be used with"), "{}", done.stderr);
     assert_eq!(folder.names(), ["r.toml"]);
@@ -586,10 +632,12 @@ fn a_recipe_and_an_option_that_it_holds_exclude_each_other() {
 #[test]
 fn profile_content_and_fields_decide_what_is_compared() {
     let message = |name: &str| {
-        let hops: String = (0..9).map(|hop| format!("Received: {}\n", row(&format!("{name}{hop}")))).collect();
+        let hops: String =
+            (0..9).map(|hop| format!("Received: {}\n", row(&format!("{name}{hop}")))).collect();
         format!("From: {name}@site.example\n{hops}Subject: {}\n\n{}\n", row("s"), row("b"))
     };
-    let input = lines(&[json!({"key": "a", "mail": message("m")}), json!({"key": "b", "mail": message("n")})]);
+    let input =
+        lines(&[json!({"key": "a", "mail": message("m")}), json!({"key": "b", "mail": message("n")})]);
     let fields = "--id-field key --text-field mail";
     assert!(decide_lines(&input, fields).removed.is_empty());
     assert_eq!(decide_lines(&input, &format!("{fields} --content email")).gone(), ["b"]);

@@ -64,16 +64,21 @@ fn a_stopped_job_goes_on_under_other_threads_memory_and_spool() {
 }
 
 #[test]
-fn a_stopped_job_before_its_sketch_goes_on_with_another_spool() {
+fn a_job_stopped_in_its_sketch_goes_on_with_another_spool() {
     let folder = Folder::new();
-    let input = corpus(&folder);
-    let expected = undisturbed(&input, "");
+    corpus(&folder);
+    // The other corpus is a unit of work of its own, which is done when the second one stops.
+    let run = |options: &str, job: &Path| {
+        let run = dedup(&format!("--threads 1 {options}")).path(folder.join("in/b.jsonl"));
+        run.option("--against", folder.join("in/a.jsonl")).option("-o", job)
+    };
+    run("", &folder.join("expected/job")).run().exits(0);
+    let expected = results(&folder.join("expected/job"));
     for (first, then) in [("--spool none", "--spool disk"), ("--spool disk", "--spool none")] {
         let job = folder.join("out/job");
-        let run = dedup(&format!("--threads 1 {first}")).path(&input).option("-o", &job);
-        blocked(run, &job, &["work/u000001.docs"]);
+        blocked(run(first, &job), &job, &["work/u000001.docs"]);
         assert!(job.join("work/u000000.done").exists());
-        dedup(then).path(&input).option("-o", &job).run().exits(0);
+        run(then, &job).run().exits(0);
         assert_same(&expected, &results(&job), then);
         std::fs::remove_dir_all(&job).unwrap();
     }
@@ -89,7 +94,12 @@ fn a_finished_job_says_so_and_touches_nothing() {
     let state = || {
         let entries = std::fs::read_dir(&job).unwrap().map(|entry| entry.unwrap());
         entries
-            .map(|entry| (entry.file_name(), (entry.metadata().unwrap().modified().unwrap(), std::fs::read(entry.path()).unwrap())))
+            .map(|entry| {
+                (
+                    entry.file_name(),
+                    (entry.metadata().unwrap().modified().unwrap(), std::fs::read(entry.path()).unwrap()),
+                )
+            })
             .collect::<BTreeMap<_, _>>()
     };
     let before = state();
@@ -168,7 +178,9 @@ fn an_input_that_changed_is_refused_by_name() {
     let path = folder.join("in/b.jsonl");
     let bytes = std::fs::read(&path).unwrap();
     let time = std::fs::metadata(&path).unwrap().modified().unwrap();
-    let set_time = |time: SystemTime| std::fs::File::options().append(true).open(&path).unwrap().set_modified(time).unwrap();
+    let set_time = |time: SystemTime| {
+        std::fs::File::options().append(true).open(&path).unwrap().set_modified(time).unwrap()
+    };
     let begin = "the input changed since the job in";
     std::fs::write(&path, [&bytes[..], b"{\"text\":\"one more\"}\n"].concat()).unwrap();
     let sizes = format!("(b.jsonl had {} bytes and has {})", bytes.len(), bytes.len() + 20);
@@ -220,7 +232,9 @@ fn a_folder_that_cannot_be_written_is_named() {
     let copy = folder.join("lookalike");
     std::fs::copy(env!("CARGO_BIN_EXE_lookalike"), &copy).unwrap();
     for output in [closed.clone(), closed.join("job")] {
-        let mut run = super::support::program(&copy, ["dedup", "--progress", "none"]).path(&input).option("-o", &output);
+        let mut run = super::support::program(&copy, ["dedup", "--progress", "none"])
+            .path(&input)
+            .option("-o", &output);
         run = run.inside(Path::new("/"));
         run.command.uid(65534).gid(65534);
         run.run().refuses_with(1, &["closed", "cannot be written", "ermission denied"]);

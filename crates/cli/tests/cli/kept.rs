@@ -23,7 +23,15 @@ fn copies(input: &Path, options: &str) -> [BTreeMap<String, Vec<u8>>; 2] {
 
 /// Asserts that copies of `pieces`, one for each document, hold those that stay and those that go.
 #[track_caller]
-fn assert_pieces(name: &str, content: &[u8], head: &[u8], pieces: &[Vec<u8>], unpack: fn(&[u8]) -> Vec<u8>, pack: fn(&[u8]) -> Vec<u8>, documents: &[Doc]) {
+fn assert_pieces(
+    name: &str,
+    content: &[u8],
+    head: &[u8],
+    pieces: &[Vec<u8>],
+    unpack: fn(&[u8]) -> Vec<u8>,
+    pack: fn(&[u8]) -> Vec<u8>,
+    documents: &[Doc],
+) {
     let folder = Folder::new();
     assert_eq!([head, &pieces.concat()].concat(), content);
     folder.file(format!("in/{name}"), pack(content));
@@ -34,7 +42,8 @@ fn assert_pieces(name: &str, content: &[u8], head: &[u8], pieces: &[Vec<u8>], un
     for (files, wanted) in [(kept, false), (removed, true)] {
         assert_eq!(files.keys().collect::<Vec<_>>(), [name]);
         let chosen = pieces.iter().enumerate().filter(|(n, _)| gone.contains(n) == wanted);
-        let expected: Vec<u8> = [head.to_vec(), chosen.flat_map(|(_, piece)| piece.clone()).collect()].concat();
+        let expected: Vec<u8> =
+            [head.to_vec(), chosen.flat_map(|(_, piece)| piece.clone()).collect()].concat();
         assert!(unpack(&files[name]) == expected, "{name}");
     }
 }
@@ -56,7 +65,8 @@ fn unzstd(bytes: &[u8]) -> Vec<u8> {
 /// One line for each document, with odd blanks and members that a rewrite would not keep.
 fn odd_lines(documents: &[Doc]) -> Vec<Vec<u8>> {
     let line = |document: &Doc| {
-        format!("{{ \"id\" :\"{}\",  \"x\":1.0e2, \"text\": {}  }}\n", document.id, json!(document.text)).into_bytes()
+        format!("{{ \"id\" :\"{}\",  \"x\":1.0e2, \"text\": {}  }}\n", document.id, json!(document.text))
+            .into_bytes()
     };
     documents.iter().map(line).collect()
 }
@@ -74,7 +84,8 @@ fn lines_are_copied_byte_by_byte() {
 #[test]
 fn tables_are_copied_with_their_head() {
     let documents = families(200, 2);
-    let row = |document: &Doc| format!("{},\"{}\",\"a \"\"b\"\"\"\r\n", document.id, document.text).into_bytes();
+    let row =
+        |document: &Doc| format!("{},\"{}\",\"a \"\"b\"\"\"\r\n", document.id, document.text).into_bytes();
     let pieces: Vec<Vec<u8>> = documents.iter().map(row).collect();
     let head = b"id,text,more\r\n";
     let content = [&head[..], &pieces.concat()].concat();
@@ -84,8 +95,10 @@ fn tables_are_copied_with_their_head() {
 #[test]
 fn trec_records_are_copied_byte_by_byte() {
     let documents = families(150, 3);
-    let record =
-        |document: &Doc| format!("<DOC>\n<DOCNO> {} </DOCNO>\n<TEXT>\n{}\n</TEXT>\n</DOC>\n", document.id, document.text).into_bytes();
+    let record = |document: &Doc| {
+        format!("<DOC>\n<DOCNO> {} </DOCNO>\n<TEXT>\n{}\n</TEXT>\n</DOC>\n", document.id, document.text)
+            .into_bytes()
+    };
     let pieces: Vec<Vec<u8>> = documents.iter().map(record).collect();
     assert_pieces("a.trec", &pieces.concat(), b"", &pieces, same, same, &documents);
 }
@@ -168,7 +181,8 @@ fn plain_files_go_into_one_file() {
     let kept = gathered(&kept, "kept.jsonl.zst");
     let removed = gathered(&removed, "removed.jsonl.zst");
     assert!(!removed.is_empty());
-    let mut texts: Vec<&str> = kept.iter().chain(&removed).map(|line| line["text"].as_str().unwrap()).collect();
+    let mut texts: Vec<&str> =
+        kept.iter().chain(&removed).map(|line| line["text"].as_str().unwrap()).collect();
     texts.sort_unstable();
     let mut expected: Vec<&str> = documents.iter().map(|document| document.text.as_str()).collect();
     expected.sort_unstable();
@@ -208,7 +222,9 @@ fn shards_keep_their_names_and_their_folders() {
     assert_eq!(kept.keys().collect::<Vec<_>>(), names);
     assert_eq!(removed.keys().collect::<Vec<_>>(), names);
     let lines = |files: &BTreeMap<String, Vec<u8>>| {
-        let unpacked = files.iter().flat_map(|(name, bytes)| if name.ends_with("gz") { gunzip(bytes) } else { bytes.clone() });
+        let unpacked = files
+            .iter()
+            .flat_map(|(name, bytes)| if name.ends_with("gz") { gunzip(bytes) } else { bytes.clone() });
         unpacked.filter(|byte| *byte == b'\n').count()
     };
     assert_eq!(lines(&kept) + lines(&removed), 90);
@@ -218,7 +234,11 @@ fn shards_keep_their_names_and_their_folders() {
 fn a_copy_deduplicates_to_itself() {
     let folder = Folder::new();
     folder.file("in/a.jsonl", jsonl(&families(200, 9)));
-    dedup("--write kept --method exact").path(folder.join("in")).option("-o", folder.join("job")).run().exits(0);
+    dedup("--write kept --method exact")
+        .path(folder.join("in"))
+        .option("-o", folder.join("job"))
+        .run()
+        .exits(0);
     dedup("--method exact").path(folder.join("job/kept")).option("-o", folder.join("again")).run().exits(0);
     assert_eq!(Decisions::read(&folder.join("again")).removed, [] as [Value; 0]);
 }
@@ -237,15 +257,21 @@ fn kept_records_carry_their_cluster_and_its_size() {
         let number: u64 = line["id"].as_str().unwrap()[4..].parse().unwrap();
         let cluster = decisions.clusters.iter().find(|cluster| cluster["cluster"] == number);
         let size = cluster.map_or(1, |cluster| cluster["members"].as_array().unwrap().len() as u64);
-        let values: Vec<&Value> =
-            line.as_object().unwrap().iter().filter(|(name, _)| !["id", "url", "text"].contains(&name.as_str())).map(|(_, value)| value).collect();
+        let values: Vec<&Value> = line
+            .as_object()
+            .unwrap()
+            .iter()
+            .filter(|(name, _)| !["id", "url", "text"].contains(&name.as_str()))
+            .map(|(_, value)| value)
+            .collect();
         assert_eq!(values.len(), 2, "{line}");
         assert!(values.contains(&&json!(number)) && values.contains(&&json!(size)), "{line}");
         copies += size;
     }
     assert_eq!(copies, 200);
     folder.file("plain/a.txt", "one two three");
-    let done = dedup("--write kept --annotate").path(folder.join("plain")).option("-o", folder.join("x")).run();
+    let done =
+        dedup("--write kept --annotate").path(folder.join("plain")).option("-o", folder.join("x")).run();
     done.refuses_with(2, &["--annotate cannot write into", "a.txt"]);
 }
 
@@ -256,6 +282,7 @@ fn rejected_records_are_in_no_copy() {
     let lines = jsonl(&documents);
     folder.file("in/a.jsonl", [&lines[..], b"{\"id\":1}\n", b"{broken\n"].concat());
     let [kept, removed] = copies(&folder.join("in"), "");
-    let count = |files: &BTreeMap<String, Vec<u8>>| files["a.jsonl"].iter().filter(|byte| **byte == b'\n').count();
+    let count =
+        |files: &BTreeMap<String, Vec<u8>>| files["a.jsonl"].iter().filter(|byte| **byte == b'\n').count();
     assert_eq!(count(&kept) + count(&removed), 40);
 }

@@ -11,7 +11,8 @@ use super::support::{Doc, Folder, json_lines, jsonl};
 /// Pairs by the numbers in their ids.
 fn by_number(found: &[Value]) -> BTreeMap<(usize, usize), f64> {
     let number = |id: &Value| id.as_str().unwrap()[4..].parse().unwrap();
-    let pair = |pair: &Value| ((number(&pair["a"]), number(&pair["b"])), pair["similarity"].as_f64().unwrap());
+    let pair =
+        |pair: &Value| ((number(&pair["a"]), number(&pair["b"])), pair["similarity"].as_f64().unwrap());
     found.iter().map(pair).collect()
 }
 
@@ -43,13 +44,23 @@ fn other_methods_find_no_pair_that_brute_force_does_not() {
     let documents = families(400, 6);
     let expected = Opinion::of(&documents).all_pairs(0.8);
     let lines = jsonl(&documents);
-    for (method, recall) in [("minhash", 0.98), ("minhash:family=classic", 0.98), ("simhash", 0.1), ("md5", 0.05)] {
+    for (method, recall) in
+        [("minhash", 0.98), ("minhash:family=classic", 0.98), ("simhash", 0.1), ("md5", 0.05)]
+    {
         let found = by_number(&paired(&lines, &format!("--method {method}")));
         for (pair, similarity) in &found {
             let right = expected.get(pair).copied();
-            assert!(right.is_some_and(|right| (right - similarity).abs() < 1e-9), "{method}: {pair:?} {similarity}");
+            assert!(
+                right.is_some_and(|right| (right - similarity).abs() < 1e-9),
+                "{method}: {pair:?} {similarity}"
+            );
         }
-        assert!(found.len() as f64 >= recall * expected.len() as f64, "{method}: {} of {}", found.len(), expected.len());
+        assert!(
+            found.len() as f64 >= recall * expected.len() as f64,
+            "{method}: {} of {}",
+            found.len(),
+            expected.len()
+        );
         if method == "md5" {
             assert!(found.values().all(|similarity| *similarity == 1.0));
         }
@@ -67,7 +78,8 @@ fn pairs_come_in_input_order_with_their_members_in_order() {
     let found = json_lines(&output);
     assert!(ids(&found).is_sorted_by(|a, b| a < b) && ids(&found).iter().all(|(a, b)| a < b));
     for line in text.lines() {
-        let places = ["{\"a\":\"", ",\"b\":\"", ",\"similarity\":"].map(|part| line.find(part).expect("a member"));
+        let places =
+            ["{\"a\":\"", ",\"b\":\"", ",\"similarity\":"].map(|part| line.find(part).expect("a member"));
         assert!(places.is_sorted(), "{line}");
         assert_eq!(line.matches("\":").count(), 3, "{line}");
     }
@@ -136,7 +148,11 @@ fn exact_and_simhash_miss_no_pair_in_crowded_groups() {
     }
     let run = |group: &str, name: &str| {
         let output = folder.join(name);
-        pairs(&format!("--method simhash --threshold 0.5 --max-group {group}")).path(&input).option("-o", &output).run().exits(0);
+        pairs(&format!("--method simhash --threshold 0.5 --max-group {group}"))
+            .path(&input)
+            .option("-o", &output)
+            .run()
+            .exits(0);
         json_lines(&output)
     };
     let roomy = run("20000", "roomy.jsonl");
@@ -155,10 +171,15 @@ fn a_compressed_table_holds_the_same_lines() {
     let plain = write("out.jsonl");
     assert!(!plain.is_empty());
     let mut unpacked = Vec::new();
-    std::io::Read::read_to_end(&mut flate2::read::MultiGzDecoder::new(&write("out.jsonl.gz")[..]), &mut unpacked).unwrap();
+    std::io::Read::read_to_end(
+        &mut flate2::read::MultiGzDecoder::new(&write("out.jsonl.gz")[..]),
+        &mut unpacked,
+    )
+    .unwrap();
     assert_eq!(unpacked, plain);
     assert_eq!(::zstd::decode_all(&write("out.jsonl.zst")[..]).unwrap(), plain);
-    let sentence = "out.txt should end in .jsonl (also with .gz, .zst or .bz2) or .parquet, which tells the format";
+    let sentence =
+        "out.txt should end in .jsonl (also with .gz, .zst or .bz2) or .parquet, which tells the format";
     pairs("-o out.txt").path(&input).inside(folder.path()).run().fails(2, sentence);
     let sentence = "in.jsonl is one of the inputs; write to another file";
     pairs("in.jsonl -o in.jsonl").inside(folder.path()).run().fails(2, sentence);
@@ -257,5 +278,51 @@ fn unverified_pairs_carry_the_score_of_their_method() {
         let score = pair["similarity"].as_f64().unwrap();
         let bits = (1.0 - score) * 64.0;
         assert!((bits - bits.round()).abs() < 1e-6 && bits <= 3.0 + 1e-6, "{pair}");
+    }
+}
+
+#[test]
+fn simhash_finds_exactly_the_pairs_that_a_linear_scan_finds() {
+    use lookalike::methods::{Setting, Sketch, method};
+    use lookalike::text::{Analyser, Features, Profile};
+    let folder = Folder::new();
+    let (pages, input) = (folder.join("pages.jsonl"), folder.join("in.jsonl"));
+    super::support::corpus("generate --documents 1500 --progress none").option("-o", &pages).run().exits(0);
+    super::support::corpus("convert --progress none").path(&pages).option("-o", &input).run().exits(0);
+    let documents = super::support::read_jsonl(&input);
+    for name in ["simhash", "simhash:n=3,k=6,blocks=8"] {
+        let simhash = method(name, &Setting::default()).unwrap();
+        let mut analyser = Analyser::new(&Profile::web());
+        let (mut features, mut sketch) = (Features::default(), Sketch::default());
+        let payloads: Vec<Option<Vec<u8>>> = documents
+            .iter()
+            .map(|document| {
+                analyser.read(&document.text, &mut features);
+                simhash.sketch(&features, &mut sketch);
+                (!features.is_empty()).then(|| sketch.payload.clone())
+            })
+            .collect();
+        let mut expected = BTreeMap::new();
+        for (b, second) in payloads.iter().enumerate() {
+            for (a, first) in payloads[..b].iter().enumerate() {
+                let (Some(first), Some(second)) = (first, second) else { continue };
+                if let Some(score) = simhash.accept(first, second, 1) {
+                    expected.insert((documents[a].id.as_str(), documents[b].id.as_str()), score);
+                }
+            }
+        }
+        assert!(expected.len() > 100, "{}", expected.len());
+        for group in ["", "--max-group 40"] {
+            let output = folder.join("out.jsonl");
+            let run = pairs(&format!("--method {name} --unverified {group}")).path(&input);
+            run.option("-o", &output).run().exits(0);
+            let found = json_lines(&output);
+            assert_eq!(ids(&found), expected.keys().copied().collect::<Vec<_>>(), "{name} {group}");
+            for pair in &found {
+                let score = expected[&(pair["a"].as_str().unwrap(), pair["b"].as_str().unwrap())];
+                assert!((pair["similarity"].as_f64().unwrap() - score).abs() < 1e-9, "{pair}");
+            }
+            std::fs::remove_dir_all(folder.join("out.jsonl.job")).unwrap();
+        }
     }
 }

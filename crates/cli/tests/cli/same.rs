@@ -10,7 +10,9 @@ fn threads_memory_and_spool_change_no_byte() {
     for (number, part) in documents.chunks(400).enumerate() {
         folder.file(format!("in/{number}.jsonl"), jsonl(part));
     }
-    for recipe in ["", "--method exact --cluster components --keep longest", "--unverified --method simhash:k=6"] {
+    for recipe in
+        ["", "--method exact --cluster components --keep longest", "--unverified --method simhash:k=6"]
+    {
         let run = |how: &str| {
             let job = folder.join("out/job");
             dedup(&format!("{recipe} {how}")).path(folder.join("in")).option("-o", &job).run().exits(0);
@@ -20,7 +22,13 @@ fn threads_memory_and_spool_change_no_byte() {
         };
         let first = run("--threads 2");
         assert!(first["removed.jsonl"].len() > 20_000);
-        for how in ["--threads 1", "--threads 4", "--memory 256M --threads 2", "--memory 2G", "--spool none --threads 2"] {
+        for how in [
+            "--threads 1",
+            "--threads 4",
+            "--memory 256M --threads 2",
+            "--memory 2G",
+            "--spool none --threads 2",
+        ] {
             assert_same(&first, &run(how), &format!("{recipe} {how}"));
         }
     }
