@@ -656,3 +656,46 @@ fn profile_content_and_fields_decide_what_is_compared() {
     assert!(decide_lines(&digits, "").removed.is_empty());
     assert_eq!(decide_lines(&digits, "--profile kolcz").gone(), ["b"]);
 }
+
+/// The rule of stars, as plainly as it can be written: documents in keeper order, each by itself.
+fn plain_star(documents: &[Doc], threshold: f64, longest: bool) -> Vec<(usize, usize)> {
+    let opinion = Opinion::of(documents);
+    let pairs = opinion.all_pairs(threshold);
+    let similarity = |a: usize, b: usize| pairs.get(&(a.min(b), a.max(b))).copied();
+    let words = |n: usize| documents[n].text.split_whitespace().count();
+    let mut order: Vec<usize> = (0..documents.len()).collect();
+    if longest {
+        order.sort_by_key(|&n| (std::cmp::Reverse(words(n)), n));
+    }
+    let mut witnesses: Vec<Option<usize>> = vec![None; documents.len()];
+    let mut kept: Vec<usize> = Vec::new();
+    for n in order {
+        let mut best: Option<(f64, usize)> = None;
+        for &keeper in &kept {
+            if let Some(found) = similarity(n, keeper)
+                && best.is_none_or(|(most, _)| found > most)
+            {
+                best = Some((found, keeper));
+            }
+        }
+        match best {
+            Some((_, keeper)) => witnesses[n] = Some(keeper),
+            None => kept.push(n),
+        }
+    }
+    (0..documents.len()).filter_map(|n| Some((n, witnesses[n]?))).collect()
+}
+
+#[test]
+fn stars_are_those_of_the_plain_rule() {
+    for (seed, threshold, longest) in [(21, 0.8, false), (22, 0.6, false), (23, 0.8, true), (24, 0.5, true)] {
+        let documents = families(400, seed);
+        let keep = if longest { "longest" } else { "first" };
+        let decisions = decide(&documents, &format!("--method exact --threshold {threshold} --keep {keep}"));
+        let number = |line: &Value, field: &str| line[field].as_u64().unwrap() as usize;
+        let found: Vec<(usize, usize)> =
+            decisions.removed.iter().map(|line| (number(line, "n"), number(line, "witness_n"))).collect();
+        let expected = plain_star(&documents, threshold, longest);
+        assert_eq!(found, expected, "{seed} {threshold} {keep}");
+    }
+}
