@@ -515,16 +515,13 @@ fn other_measures_are_computed_by_hand() {
     close(similarity("--similarity cosine-tf"), 10.0 / 12.0);
     // Of 45 characters, blanks included, 43 stand in both in the same order.
     close(similarity("--similarity edit"), 86.0 / 90.0);
-    // Weights tell the two cosines apart.
+    // Weights tell the two cosines apart: the words are the same, their counts are not.
     let weighted = lines(&[json!({"id": "a", "text": "x x x y"}), json!({"id": "b", "text": "x y y y"})]);
-    let run = |similarity: &str| {
-        let options = format!(
-            "--method simhash:n=1,k=63,blocks=64 --shingle 1 --threshold 0.3 --similarity {similarity}"
-        );
-        super::bench::paired(&weighted, &options).first().map(|pair| pair["similarity"].as_f64().unwrap())
-    };
-    if let Some(weighted) = run("cosine-tf") {
-        close(weighted, 6.0 / 10.0);
+    for (measure, expected) in [("cosine", 1.0), ("cosine-tf", 6.0 / 10.0), ("jaccard", 1.0)] {
+        let options = format!("--shingle 1 --threshold 0.3 --similarity {measure}");
+        let found = super::bench::paired(&weighted, &options);
+        assert_eq!(found.len(), 1, "{measure}");
+        close(found[0]["similarity"].as_f64().unwrap(), expected);
     }
 }
 

@@ -22,7 +22,7 @@ fn busy(folder: &Folder) -> PathBuf {
 /// Waits a while, or until the program has ended.
 fn wait(job: &Path, time: Duration) {
     let begun = Instant::now();
-    while begun.elapsed() < time && !(job.join("summary.json").exists() && !job.join("work").exists()) {
+    while begun.elapsed() < time && (!job.join("summary.json").exists() || job.join("work").exists()) {
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -60,7 +60,7 @@ fn assert_survives(
     }
     run().run().exits(0);
     assert_same(&expected, &everything(out), "after the last kill");
-    assert!(ended < 30, "no kill fell into the work");
+    assert!(ended <= 20, "{ended} of 30 fell behind the end");
 }
 
 fn everything(out: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -186,7 +186,7 @@ struct Verdict {
 fn damage(
     run: &dyn Fn(&Path) -> Invocation,
     folder: &Folder,
-    flip: fn(&str, &mut Vec<u8>, &mut Dice) -> bool,
+    flip: fn(&str, &mut [u8], &mut Dice) -> bool,
 ) -> (BTreeSet<String>, Vec<Verdict>) {
     let expected_out = folder.join("expected");
     fs::create_dir_all(&expected_out).unwrap();
@@ -253,7 +253,7 @@ fn small(folder: &Folder) {
 }
 
 /// Turns one bit somewhere in a run file; files for people are left alone.
-fn bit_of_a_run(name: &str, bytes: &mut Vec<u8>, dice: &mut Dice) -> bool {
+fn bit_of_a_run(name: &str, bytes: &mut [u8], dice: &mut Dice) -> bool {
     if name.ends_with(".json") || name.ends_with(".done") || name.ends_with(".part") || bytes.is_empty() {
         return false;
     }
@@ -263,7 +263,7 @@ fn bit_of_a_run(name: &str, bytes: &mut Vec<u8>, dice: &mut Dice) -> bool {
 }
 
 /// Turns one digit of a small file into another: it can still be read, and says something else.
-fn digit_of_a_note(name: &str, bytes: &mut Vec<u8>, dice: &mut Dice) -> bool {
+fn digit_of_a_note(name: &str, bytes: &mut [u8], dice: &mut Dice) -> bool {
     if !name.ends_with(".json") && !name.ends_with(".done") {
         return false;
     }

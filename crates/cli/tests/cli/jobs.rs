@@ -25,7 +25,7 @@ pub(crate) fn blocked(run: Invocation, job: &Path, files: &[&str]) {
     let done = run.run().exits(1);
     let told = done.stderr.lines().last().unwrap_or_default();
     let named = files.iter().any(|file| told.contains(file.rsplit('/').next().unwrap()));
-    assert!(named && told.contains("cannot be written") || told.contains("cannot write"), "{told}");
+    assert!(named && (told.contains("cannot be written") || told.contains("cannot write")), "{told}");
     for file in files {
         std::fs::remove_dir_all(job.join(file)).unwrap();
     }
