@@ -31,6 +31,20 @@ fn help_of_every_command_in_long() {
 }
 
 #[test]
+fn help_of_every_job_in_short() {
+    for command in ["dedup", "pairs"] {
+        insta::assert_snapshot!(format!("{command}-short"), help(&format!("{command} -h")));
+    }
+}
+
+#[test]
+fn help_of_every_job_in_long() {
+    for command in ["dedup", "pairs"] {
+        insta::assert_snapshot!(format!("{command}-long"), help(&format!("{command} --help")));
+    }
+}
+
+#[test]
 fn short_help_has_one_line_per_option() {
     for command in ["stats", "head", "convert", "generate"] {
         let help = help(&format!("corpus {command} -h"));

@@ -1,15 +1,22 @@
 //! The program as its users meet it: every test runs the real binary.
 
+mod bench; // helpers for jobs: documents that resemble each other, a second opinion, what a job left behind
 mod convert; // documents in, a file out: round trips, whole or not at all, full disks
 mod damage; // bad input: what is rejected, with which place and reason, and what stops the work
+mod dedup; // the files of a job, and what its options decide
 mod diff; // two documents word by word
+mod faults; // killed, damaged, out of disk: a job goes on or says why it cannot, and never lies
 mod formats; // the same documents in every format and compression are the same documents
 mod generate; // a corpus from a seed, with its truth beside it
 mod help; // what --help and the results look like, as snapshots
 mod interrupt; // Ctrl-C and kill: prompt, and nothing is left behind
+mod jobs; // the folder of a job: whose it is, what may change between two starts, what may not
+mod kept; // copies of the input shards: kept and removed make all
 mod limits; // huge lines in little memory, thousands of files, any number of threads
 mod names; // odd file names, links, devices, and outputs that would fall on inputs
+mod pairs; // every pair, held against all of them by brute force
 mod progress; // words for people on standard error never mix with results
 mod real; // real corpora, where they are at hand
+mod same; // same input, same recipe, same bytes
 mod support; // helpers: run the program, make documents, read what it wrote
 mod usage; // wrong usage: one clear sentence and the right exit code

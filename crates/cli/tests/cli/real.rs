@@ -1,14 +1,21 @@
 //! Real corpora, where they are at hand; each check has its counterpart on generated data.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
-use super::support::{Folder, corpus, json_lines, skipped, stats};
+use super::bench::{dedup, pairs};
+use super::support::{Folder, corpus, json_lines, program, skipped, stats};
 
 /// A file of the shared collection.
 fn shared(name: &str) -> Option<PathBuf> {
+    beside(&format!("data/{name}"))
+}
+
+/// A file beside the checkout.
+fn beside(name: &str) -> Option<PathBuf> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let root = std::env::var_os("LOOKALIKE_SHARED").map_or_else(beside, PathBuf::from);
-    let path = root.join("data").join(name);
+    let path = root.join(name);
     if !path.exists() {
         skipped(format_args!("no {name} in the shared collection (LOOKALIKE_SHARED names its folder)"));
         return None;
@@ -62,4 +69,74 @@ fn every_collection_has_the_documents_that_its_readme_counts() {
         let summary = stats([path]);
         assert_eq!((&summary["documents"], &summary["rejected"]), (&documents.into(), &0.into()), "{name}");
     }
+}
+
+/// The pairs that a method finds in a file, with their similarity as written.
+fn found(input: &Path, method: &str) -> BTreeMap<(String, String), String> {
+    let folder = Folder::new();
+    let output = folder.join("pairs.jsonl");
+    pairs(&format!("--method {method}")).path(input).option("-o", &output).run().exits(0);
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let pair =
+        |line: &serde_json::Value| ((text(&line["a"]), text(&line["b"])), line["similarity"].to_string());
+    json_lines(&output).iter().map(pair).collect()
+}
+
+#[test]
+fn minhash_finds_what_the_exact_method_finds() {
+    let mut names = vec![
+        "reuters/reuters21578.jsonl.zst",
+        "multilingual/libreoffice-help-ru.jsonl.zst",
+        "multilingual/libreoffice-help-ja.jsonl.zst",
+    ];
+    let more = [
+        "spam/spam-assassin.jsonl.zst",
+        "revisions/ethereum-eips.jsonl.zst",
+        "two-crawls/postgresql/*.jsonl.zst",
+    ];
+    match std::env::var_os("LOOKALIKE_ALL") {
+        Some(_) => names.extend(more),
+        None => skipped("LOOKALIKE_ALL is not set: the smaller collections alone"),
+    }
+    for name in names {
+        let folder = name.split('*').next().unwrap();
+        let Some(path) = shared(folder) else { continue };
+        let input = PathBuf::from(format!("{}{}", path.display(), &name[folder.len()..]));
+        let (minhash, exact) = (found(&input, "minhash"), found(&input, "exact"));
+        assert!(!exact.is_empty(), "{name}");
+        let wrong: Vec<_> =
+            minhash.iter().filter(|(pair, similarity)| exact.get(pair) != Some(similarity)).collect();
+        assert!(wrong.is_empty(), "{name}: {wrong:?}");
+        assert!(
+            minhash.len() as f64 >= 0.98 * exact.len() as f64,
+            "{name}: {} of {}",
+            minhash.len(),
+            exact.len()
+        );
+    }
+}
+
+#[test]
+fn programs_that_share_no_code_agree() {
+    let Some(checks) = beside("checks") else { return };
+    let Some(spam) = shared("spam/spam-assassin.jsonl.zst") else { return };
+    if !std::process::Command::new("python3")
+        .arg("--version")
+        .output()
+        .is_ok_and(|done| done.status.success())
+    {
+        return skipped("no python3");
+    }
+    let folder = Folder::new();
+    let lines = ::zstd::decode_all(std::fs::File::open(spam).unwrap()).unwrap();
+    let clean = program("python3", [checks.join("clean.py")]).run_with(&lines).exits(0).stdout;
+    let clean = folder.file("clean.jsonl", clean);
+    let truth = program("python3", [checks.join("truth.py")]).path(&clean).path("0.8").run().exits(0).stdout;
+    let truth = folder.file("truth.tsv", truth);
+    let (table, job) = (folder.join("pairs.jsonl"), folder.join("job"));
+    pairs("").path(&clean).option("-o", &table).run().exits(0);
+    dedup("").path(&clean).option("-o", &job).run().exits(0);
+    let check = |mode: &str| program("python3", [checks.join("check.py")]).path(mode).path(&truth);
+    check("pairs").path(table).run().exits(0);
+    check("dedup").path(job).path(clean).run().exits(0);
 }

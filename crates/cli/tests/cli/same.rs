@@ -1,0 +1,93 @@
+//! Same input, same recipe, same bytes: however the work is done.
+
+use super::bench::{assert_same, dedup, families, pairs, results};
+use super::support::{Folder, jsonl};
+
+#[test]
+fn threads_memory_and_spool_change_no_byte() {
+    let folder = Folder::new();
+    let documents = families(1500, 1);
+    for (number, part) in documents.chunks(400).enumerate() {
+        folder.file(format!("in/{number}.jsonl"), jsonl(part));
+    }
+    for recipe in
+        ["", "--method exact --cluster components --keep longest", "--unverified --method simhash:k=6"]
+    {
+        let run = |how: &str| {
+            let job = folder.join("out/job");
+            dedup(&format!("{recipe} {how}")).path(folder.join("in")).option("-o", &job).run().exits(0);
+            let found = results(&job);
+            std::fs::remove_dir_all(&job).unwrap();
+            found
+        };
+        let first = run("--threads 2");
+        assert!(first["removed.jsonl"].len() > 20_000);
+        for how in [
+            "--threads 1",
+            "--threads 4",
+            "--memory 256M --threads 2",
+            "--memory 2G",
+            "--spool none --threads 2",
+        ] {
+            assert_same(&first, &run(how), &format!("{recipe} {how}"));
+        }
+    }
+}
+
+#[test]
+fn threads_memory_and_spool_change_no_pair() {
+    let folder = Folder::new();
+    let input = folder.file("in.jsonl", jsonl(&families(800, 2)));
+    for recipe in ["--all", "--method exact --similarity containment --threshold 0.6"] {
+        let run = |how: &str| {
+            let output = folder.join("out/pairs.jsonl");
+            std::fs::create_dir(folder.join("out")).unwrap();
+            pairs(&format!("{recipe} {how}")).path(&input).option("-o", &output).run().exits(0);
+            let mut found = results(&folder.join("out"));
+            found.remove("pairs.jsonl.job/run.json");
+            std::fs::remove_dir_all(folder.join("out")).unwrap();
+            found
+        };
+        let first = run("--threads 2");
+        assert!(!first["pairs.jsonl"].is_empty());
+        for how in ["--threads 1", "--threads 4 --memory 256M", "--spool none"] {
+            assert_same(&first, &run(how), &format!("{recipe} {how}"));
+        }
+    }
+}
+
+#[test]
+fn the_cut_into_shards_changes_no_decision() {
+    let folder = Folder::new();
+    let documents = families(600, 3);
+    folder.file("one/all.jsonl", jsonl(&documents));
+    for (number, part) in documents.chunks(130).enumerate() {
+        folder.file(format!("many/{number}.jsonl"), jsonl(part));
+    }
+    folder.file("odd/0/a.jsonl", jsonl(&documents[..1]));
+    folder.file("odd/1/empty.jsonl", "");
+    folder.file("odd/2/b.jsonl", jsonl(&documents[1..]));
+    let run = |name: &str| {
+        let job = folder.join(format!("out-{name}/job"));
+        dedup("--threads 2").path(folder.join(name)).option("-o", &job).run().exits(0);
+        let mut found = results(&job);
+        // It has a table of shards.
+        found.remove("report.html").expect("a report");
+        found
+    };
+    let one = run("one");
+    assert_same(&one, &run("many"), "several shards");
+    assert_same(&one, &run("odd"), "an empty shard between two");
+}
+
+#[test]
+fn the_report_does_not_depend_on_where_the_input_stands() {
+    let folder = Folder::new();
+    let run = |place: &str| {
+        let input = folder.file(format!("{place}/in.jsonl"), jsonl(&families(200, 4)));
+        let job = folder.join(format!("{place}/out/job"));
+        dedup("").path(input).option("-o", &job).run().exits(0);
+        results(&job)
+    };
+    assert_same(&run("here"), &run("there/and/elsewhere"), "another folder");
+}
