@@ -111,7 +111,11 @@ fn bar(total: Total, watch: &Watch, ended: &mpsc::Receiver<()>) {
         }
         bar.set_position(reading.done);
         let documents = reading.unit == Unit::Bytes && reading.documents > 0;
-        bar.set_message(if documents { format!("{} documents", thousands(reading.documents)) } else { String::new() });
+        bar.set_message(if documents {
+            format!("{} documents", thousands(reading.documents))
+        } else {
+            String::new()
+        });
         if state != Err(RecvTimeoutError::Timeout) {
             break;
         }

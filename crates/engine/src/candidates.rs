@@ -254,7 +254,12 @@ impl<'c> Proposals<'c> {
 
     /// Hands the parts of a group at one level of strictness to `each`; returns the size of the largest, 0 when there
     /// are no such keys.
-    fn parts(&mut self, group: &[(u32, u32)], level: u32, each: &mut Each<'_, 'c>) -> Result<usize, EngineError> {
+    fn parts(
+        &mut self,
+        group: &[(u32, u32)],
+        level: u32,
+        each: &mut Each<'_, 'c>,
+    ) -> Result<usize, EngineError> {
         let (mut largest, mut number) = (0, 0);
         let (mut keys, mut parts, mut part) = (Vec::new(), Vec::new(), Vec::new());
         // One key of each member at a time: all of them at once could be many times the group.

@@ -26,7 +26,8 @@ impl Catalogue {
         let (mut units, mut bases, mut references) = (Vec::new(), vec![0u32], 0);
         for (unit, (reference, _)) in ctx.units().iter().enumerate() {
             let name = format!("u{unit:06}.done");
-            let missing = || EngineError::Damaged { file: ctx.file(&name), what: "it is not there".to_owned() };
+            let missing =
+                || EngineError::Damaged { file: ctx.file(&name), what: "it is not there".to_owned() };
             let meta: UnitMeta = ctx.saved(&name)?.ok_or_else(missing)?;
             let end = u64::from(bases[unit]) + meta.records();
             let end = u32::try_from(end).ok().filter(|&end| end < u32::MAX).ok_or(EngineError::TooMany)?;
@@ -80,7 +81,8 @@ impl Catalogue {
     ) -> Result<(), EngineError> {
         for unit in 0..self.units.len() {
             ctx.check()?;
-            let mut records = Run::open(&unit_file(ctx, unit, "docs"), ctx.label("docs", Row::WIDTH))?.records();
+            let mut records =
+                Run::open(&unit_file(ctx, unit, "docs"), ctx.label("docs", Row::WIDTH))?.records();
             let mut document = self.bases[unit];
             while let Some(bytes) = records.next()? {
                 each(document, &Row::decode(bytes))?;
@@ -103,7 +105,8 @@ impl Catalogue {
             let mut document = self.bases[unit];
             let mut lengths = [0; 12];
             while records.take(&mut lengths)? {
-                let number = |at: usize| u32::from_le_bytes(lengths[at..at + 4].try_into().expect("four bytes"));
+                let number =
+                    |at: usize| u32::from_le_bytes(lengths[at..at + 4].try_into().expect("four bytes"));
                 let length = |at: usize| if number(at) == NO_FIELD { 0 } else { number(at) as usize };
                 let (id, url) = (length(0), length(4));
                 buffer.resize(id + url + length(8), 0);

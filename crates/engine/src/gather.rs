@@ -39,7 +39,11 @@ pub(crate) fn symbols(
         let mut spool = SpoolReader::open(&unit_file(ctx, unit, "spool"), ctx.stamp)?;
         let (mut block, mut buffer) = (Block::default(), Vec::new());
         while spool.next(&mut block)? {
-            block.documents(&mut buffer, |local| wanted(base + local), |local, symbols| take(base + local, symbols))?;
+            block.documents(
+                &mut buffer,
+                |local| wanted(base + local),
+                |local, symbols| take(base + local, symbols),
+            )?;
         }
     }
     if again.is_empty() { Ok(()) } else { read_again(ctx, catalogue, &again, wanted, take) }

@@ -203,7 +203,8 @@ impl Job {
         }
         receive_stdin(&mut self.corpus, &work)?;
         sweep(folder);
-        let ticket = Ticket { recipe: self.recipe.to_toml(), inputs: self.inputs(), outputs: self.outputs.options() };
+        let ticket =
+            Ticket { recipe: self.recipe.to_toml(), inputs: self.inputs(), outputs: self.outputs.options() };
         let path = work.join(TICKET);
         match std::fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Ticket>(&text).ok()) {
             Some(before) => self.same(folder, &before, &ticket)?,
@@ -212,7 +213,9 @@ impl Job {
                 write_whole(&path, &serde_json::to_vec(&ticket).expect("names can be written"))?;
             }
         }
-        let stamp = hash::digest(&serde_json::to_vec(&(&ticket.recipe, &ticket.inputs)).expect("names can be written"));
+        let stamp = hash::digest(
+            &serde_json::to_vec(&(&ticket.recipe, &ticket.inputs)).expect("names can be written"),
+        );
         Ok(Opened::Open(Box::new(OpenJob {
             job: self,
             folder: folder.to_owned(),
@@ -230,12 +233,14 @@ impl Job {
     fn finished(&self, folder: &Path) -> Result<Option<Summary>, EngineError> {
         let path = folder.join(SUMMARY);
         let Ok(text) = std::fs::read(&path) else { return Ok(None) };
-        let summary = serde_json::from_slice(&text)
-            .map_err(|error| EngineError::Damaged { file: path, what: format!("it cannot be read: {error}") })?;
+        let summary = serde_json::from_slice(&text).map_err(|error| EngineError::Damaged {
+            file: path,
+            what: format!("it cannot be read: {error}"),
+        })?;
         let path = folder.join("recipe.toml");
         let text = std::fs::read_to_string(&path).map_err(|error| EngineError::read(&path, error))?;
-        let before = JobRecipe::from_toml(&text)
-            .map_err(|error| EngineError::Damaged { file: path, what: error })?;
+        let before =
+            JobRecipe::from_toml(&text).map_err(|error| EngineError::Damaged { file: path, what: error })?;
         if before != self.recipe {
             let differences = before.differences(&self.recipe);
             return Err(EngineError::OtherRecipe { folder: folder.to_owned(), differences });
@@ -350,7 +355,9 @@ fn sweep(folder: &Path) {
         match entry.file_type() {
             Ok(kind) if kind.is_dir() && name != WORK => sweep(&entry.path()),
             // Nothing is lost if it stays.
-            Ok(kind) if kind.is_file() && name.starts_with(".lookalike-") => drop(std::fs::remove_file(entry.path())),
+            Ok(kind) if kind.is_file() && name.starts_with(".lookalike-") => {
+                drop(std::fs::remove_file(entry.path()))
+            }
             _ => {}
         }
     }
@@ -381,7 +388,11 @@ fn is_empty(folder: &Path) -> Result<bool, EngineError> {
 }
 
 fn lock(folder: &Path, path: &Path) -> Result<File, EngineError> {
-    let file = File::options().create(true).append(true).open(path).map_err(|error| EngineError::write(path, error))?;
+    let file = File::options()
+        .create(true)
+        .append(true)
+        .open(path)
+        .map_err(|error| EngineError::write(path, error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(std::fs::TryLockError::WouldBlock) => Err(EngineError::Locked { folder: folder.to_owned() }),
@@ -464,8 +475,24 @@ impl OpenJob {
             let tally = verify::verify(&ctx, &catalogue)?;
             clock.lap("verify");
             let mut findings = match ctx.recipe.task {
-                Task::Dedup => results::dedup(&ctx, &catalogue, &self.folder, self.job.outputs, collapsed, proposed, tally)?,
-                Task::Pairs => results::pairs(&ctx, &catalogue, &self.folder, self.job.outputs, collapsed, proposed, tally)?,
+                Task::Dedup => results::dedup(
+                    &ctx,
+                    &catalogue,
+                    &self.folder,
+                    self.job.outputs,
+                    collapsed,
+                    proposed,
+                    tally,
+                )?,
+                Task::Pairs => results::pairs(
+                    &ctx,
+                    &catalogue,
+                    &self.folder,
+                    self.job.outputs,
+                    collapsed,
+                    proposed,
+                    tally,
+                )?,
             };
             if self.job.outputs.write != Shards::None && ctx.recipe.task == Task::Dedup {
                 kept::write(&ctx, &catalogue, &self.folder, self.job.outputs)?;

@@ -56,7 +56,9 @@ impl Keepers {
             turns.into_iter().map(|turn| Ok((self.rank(lookup, turn)?, turn))).collect();
         let mut ranked = ranked?;
         // Stable: what is ranked alike stays in the order of the input.
-        ranked.sort_by(|(a, first), (b, second)| second.reference.cmp(&first.reference).then(self.compare(a, b)));
+        ranked.sort_by(|(a, first), (b, second)| {
+            second.reference.cmp(&first.reference).then(self.compare(a, b))
+        });
         Ok(ranked.into_iter().map(|(_, turn)| turn).collect())
     }
 

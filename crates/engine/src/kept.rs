@@ -39,11 +39,11 @@ pub(crate) fn write(
     let root = folder.join(name);
     std::fs::create_dir_all(&root).map_err(|error| EngineError::write(&root, error))?;
     ctx.begin("write", ctx.corpus.bytes(), true);
-    let views: Vec<ShardView<'_>> = catalogue.shards(ctx).into_iter().filter(|view| !view.reference).collect();
+    let views: Vec<ShardView<'_>> =
+        catalogue.shards(ctx).into_iter().filter(|view| !view.reference).collect();
     let format = |view: &ShardView<'_>| view.meta.format.parse::<Format>().ok();
-    let (whole, loose): (Vec<_>, Vec<_>) = views
-        .into_iter()
-        .partition(|view| view.shard.name != STDIN && format(view).is_some_and(can_copy));
+    let (whole, loose): (Vec<_>, Vec<_>) =
+        views.into_iter().partition(|view| view.shard.name != STDIN && format(view).is_some_and(can_copy));
     if outputs.annotate {
         refuse_annotation(whole.iter().chain(&loose).filter_map(|view| Some((view, format(view)?))))?;
     }
@@ -142,7 +142,12 @@ fn copy(
 }
 
 /// Puts the documents of shards that cannot be copied record by record into one file.
-fn gather(ctx: &Context<'_>, views: &[ShardView<'_>], target: &Path, outputs: Outputs) -> Result<(), EngineError> {
+fn gather(
+    ctx: &Context<'_>,
+    views: &[ShardView<'_>],
+    target: &Path,
+    outputs: Outputs,
+) -> Result<(), EngineError> {
     let mut writer = JsonlWriter::create(target, Compression::Zstd)?;
     let mut extractor = Extractor::default();
     for view in views {

@@ -424,7 +424,8 @@ pub(crate) fn run<W, T: Send + Weight>(
                     if let Err(error) = drive(index, &mut feed) {
                         let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
                         // Those that were stopped by another's failure have none of their own to tell.
-                        let told = matches!(error, EngineError::Stopped) && failed.swap(true, Ordering::Relaxed);
+                        let told =
+                            matches!(error, EngineError::Stopped) && failed.swap(true, Ordering::Relaxed);
                         failed.store(true, Ordering::Relaxed);
                         if !told && failure.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
                             *failure = Some((index, error));
@@ -464,7 +465,11 @@ mod tests {
                 .map(|n| format!("{{\"id\":\"{n}\",\"text\":\"{}\"}}\n", "word ".repeat(400)))
                 .collect()
         };
-        let (_folder, corpus) = corpus(&[("a.jsonl", &lines(0)), ("b.jsonl", &lines(700)), ("c.jsonl", "{\"id\":\"no text\"}\n")]);
+        let (_folder, corpus) = corpus(&[
+            ("a.jsonl", &lines(0)),
+            ("b.jsonl", &lines(700)),
+            ("c.jsonl", "{\"id\":\"no text\"}\n"),
+        ]);
         for (threads, units) in [(1, vec![0..3]), (2, vec![0..3]), (5, vec![0..1, 1..2, 2..3])] {
             let found = Mutex::new(vec![Vec::new(); units.len()]);
             let work = |(): &mut (), batch: Batch| -> Vec<String> {
@@ -482,7 +487,8 @@ mod tests {
             };
             let shape = Shape { threads, drivers: 2, waiting_bytes: 100 };
             run(&corpus, &units, shape, &Watch::default(), || (), work, drive).unwrap();
-            let expected: Vec<String> = (0..1400).map(|n| n.to_string()).chain(["rejected 0".to_owned()]).collect();
+            let expected: Vec<String> =
+                (0..1400).map(|n| n.to_string()).chain(["rejected 0".to_owned()]).collect();
             assert!(found.into_inner().unwrap().concat() == expected, "{threads} threads");
         }
     }

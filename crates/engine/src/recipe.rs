@@ -247,7 +247,8 @@ impl JobRecipe {
     /// How records are read, with the further fields that the job looks at.
     pub fn read_options(&self) -> Result<ReadOptions, EngineError> {
         let reading = &self.reading;
-        let format = reading.input_format.as_deref().map(str::parse).transpose().map_err(EngineError::Request)?;
+        let format =
+            reading.input_format.as_deref().map(str::parse).transpose().map_err(EngineError::Request)?;
         let mut extras = Vec::new();
         if let Keep::Field { name, .. } = self.keep()? {
             extras.push(name);
@@ -364,10 +365,7 @@ mod tests {
     fn differences_name_both_sides() {
         let recipe = recipe();
         let other = JobRecipe { threshold: "0.9".to_owned(), ..recipe.clone() };
-        assert_eq!(
-            recipe.differences(&other),
-            "there threshold = \"0.8\" and here threshold = \"0.9\"",
-        );
+        assert_eq!(recipe.differences(&other), "there threshold = \"0.8\" and here threshold = \"0.9\"",);
     }
 
     #[test]

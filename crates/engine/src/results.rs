@@ -211,7 +211,9 @@ fn begin(
     }
     let mut notes = Vec::new();
     if summary.unverified {
-        notes.push("Pairs were not measured (--unverified): each counts by the word of its method alone.".to_owned());
+        notes.push(
+            "Pairs were not measured (--unverified): each counts by the word of its method alone.".to_owned(),
+        );
     }
     if summary.witnesses_waived {
         notes.push(
@@ -232,7 +234,13 @@ fn begin(
             summary.duplicate_ids
         ));
     }
-    Findings { summary, histogram: tally.histogram.clone(), reached: tally.reached, notes, ..Findings::default() }
+    Findings {
+        summary,
+        histogram: tally.histogram.clone(),
+        reached: tally.reached,
+        notes,
+        ..Findings::default()
+    }
 }
 
 /// Brings the removals of all buckets into one order; returns how many there are.
@@ -261,7 +269,10 @@ fn sort_removals(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<u64, Engine
 }
 
 /// All removals, in the order of the input.
-fn removals(ctx: &Context<'_>, mut each: impl FnMut(Removal) -> Result<(), EngineError>) -> Result<(), EngineError> {
+fn removals(
+    ctx: &Context<'_>,
+    mut each: impl FnMut(Removal) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
     let mut records = Run::open(&ctx.file(SORTED), Removals::label(ctx))?.records();
     let mut seen = 0u64;
     while let Some(bytes) = records.next()? {
@@ -285,7 +296,12 @@ fn against(catalogue: &Catalogue, document: u32) -> Option<&'static str> {
     (document < catalogue.references()).then_some("other")
 }
 
-fn write_removed(ctx: &Context<'_>, catalogue: &Catalogue, folder: &Path, format: RowFormat) -> Result<(), EngineError> {
+fn write_removed(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    folder: &Path,
+    format: RowFormat,
+) -> Result<(), EngineError> {
     let target = folder.join(format!("removed{}", format.suffix()));
     let mut rows = RowWriter::create(&target, format, REMOVED, &ctx.recipe.to_toml())?;
     let components = ctx.recipe.cluster == ClusterRule::Components;
@@ -340,7 +356,14 @@ fn write_clusters(
         sizes.push(&couple(keeper, members.len() as u32).to_le_bytes())?;
         findings.summary.clusters += 1;
         *bins.entry(size.ilog2()).or_default() += 1;
-        findings.biggest.push(BigCluster { cluster, keep, size, members: shown?, excerpt: String::new(), keeper });
+        findings.biggest.push(BigCluster {
+            cluster,
+            keep,
+            size,
+            members: shown?,
+            excerpt: String::new(),
+            keeper,
+        });
         if findings.biggest.len() > 8 * BIGGEST {
             trim_biggest(&mut findings.biggest);
         }
@@ -397,7 +420,8 @@ impl ClusterTable {
             ClusterTable::Lines(sink, name) => {
                 let failed = |source| EngineError::Corpus(CorpusError::Write { name: name.clone(), source });
                 let text = |text: &str| serde_json::to_string(text).expect("a string can be written");
-                write!(sink, "{{\"cluster\":{cluster},\"keep\":{},\"members\":[", text(keep)).map_err(failed)?;
+                write!(sink, "{{\"cluster\":{cluster},\"keep\":{},\"members\":[", text(keep))
+                    .map_err(failed)?;
                 for (index, &member) in members.iter().enumerate() {
                     let comma = if index == 0 { "" } else { "," };
                     let id = lookup.names(member)?.id;
@@ -528,9 +552,11 @@ fn shares(ctx: &Context<'_>, catalogue: &Catalogue, findings: &mut Findings) -> 
         }
         Ok(())
     })?;
-    let sources = sources.into_iter().zip(&views).filter(|(_, view)| !view.reference).map(|(share, _)| share).collect();
+    let sources =
+        sources.into_iter().zip(&views).filter(|(_, view)| !view.reference).map(|(share, _)| share).collect();
     findings.sources = top(sources, Share::default());
-    let hosts = hosts.into_iter().map(|(name, (documents, removed))| Share { name, documents, removed }).collect();
+    let hosts =
+        hosts.into_iter().map(|(name, (documents, removed))| Share { name, documents, removed }).collect();
     findings.hosts = top(hosts, Share { name: String::new(), documents: others.0, removed: others.1 });
     Ok(())
 }
@@ -587,7 +613,11 @@ fn choose_samples(ctx: &Context<'_>, tally: &Tally, findings: &mut Findings) -> 
 }
 
 /// Reads the texts of samples and large clusters again from the input.
-pub(crate) fn read_samples(ctx: &Context<'_>, catalogue: &Catalogue, findings: &mut Findings) -> Result<(), EngineError> {
+pub(crate) fn read_samples(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    findings: &mut Findings,
+) -> Result<(), EngineError> {
     let mut wanted: Vec<u32> = findings
         .samples
         .iter()
@@ -615,7 +645,11 @@ pub(crate) fn read_samples(ctx: &Context<'_>, catalogue: &Catalogue, findings: &
 }
 
 /// The texts of a few documents; shards are read up to the last one wanted.
-fn texts(ctx: &Context<'_>, catalogue: &Catalogue, wanted: &[u32]) -> Result<HashMap<u32, String>, EngineError> {
+fn texts(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    wanted: &[u32],
+) -> Result<HashMap<u32, String>, EngineError> {
     let mut texts = HashMap::new();
     let mut extractor = Extractor::default();
     for view in catalogue.shards(ctx) {
@@ -825,7 +859,9 @@ impl Classes {
     fn of<'a>(&'a self, leader: &'a u32) -> &'a [u32] {
         let classes = self.starts.len() - 1;
         let found = self.starts[..classes].binary_search_by_key(leader, |&start| self.members[start]);
-        found.map_or(std::slice::from_ref(leader), |index| &self.members[self.starts[index]..self.starts[index + 1]])
+        found.map_or(std::slice::from_ref(leader), |index| {
+            &self.members[self.starts[index]..self.starts[index + 1]]
+        })
     }
 }
 
@@ -889,4 +925,3 @@ fn lower_bound(
     }
     Ok(low)
 }
-

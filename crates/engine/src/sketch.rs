@@ -40,7 +40,8 @@ const SAMPLE_BYTES: u64 = 2 << 20;
 pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: bool) -> Result<(u64, u64), EngineError> {
     let (method, measure) = (recipe.method()?, recipe.measure()?);
     let mut analyser = Analyser::new(method.profile().unwrap_or(&recipe.profile()?));
-    let (mut extractor, mut features, mut sketch) = (Extractor::default(), Features::default(), Sketch::default());
+    let (mut extractor, mut features, mut sketch) =
+        (Extractor::default(), Features::default(), Sketch::default());
     let (mut blocks, mut encoded, mut symbols) = (BlockBuilder::new(), Vec::new(), Vec::new());
     let content = recipe.content()?;
     let (mut read, mut scratch) = (0, 0);
@@ -102,12 +103,9 @@ impl Row {
 
     fn encode(&self) -> [u8; Row::WIDTH] {
         let mut out = [0; Row::WIDTH];
-        for (slot, number) in out[..16].as_chunks_mut::<4>().0.iter_mut().zip([
-            self.words,
-            self.length,
-            self.mark,
-            self.text,
-        ]) {
+        for (slot, number) in
+            out[..16].as_chunks_mut::<4>().0.iter_mut().zip([self.words, self.length, self.mark, self.text])
+        {
             *slot = number.to_le_bytes();
         }
         out[16..32].copy_from_slice(&self.digest.to_le_bytes());
@@ -218,7 +216,8 @@ fn write_unit(
     for run in existing(&place)? {
         remove_if_there(&run)?;
     }
-    let create = |what: &'static str, width| RunWriter::create(&unit_file(ctx, unit, what), ctx.label(what, width));
+    let create =
+        |what: &'static str, width| RunWriter::create(&unit_file(ctx, unit, what), ctx.label(what, width));
     let mut docs = create("docs", Row::WIDTH)?;
     let mut names = create("names", 1)?;
     let mut payload = create("payload", ctx.method.payload_bytes().max(1))?;
@@ -349,7 +348,12 @@ impl Workshop {
         }
     }
 
-    fn sketch(&mut self, ctx: &Context<'_>, batch: Batch, heavy: &Mutex<()>) -> Result<Sketched, EngineError> {
+    fn sketch(
+        &mut self,
+        ctx: &Context<'_>,
+        batch: Batch,
+        heavy: &Mutex<()>,
+    ) -> Result<Sketched, EngineError> {
         self.in_turn(ctx, batch.bytes(), heavy, |workshop| workshop.sketch_all(ctx, batch))
     }
 
@@ -449,7 +453,12 @@ impl Workshop {
     }
 
     /// What a document is measured by; nothing for one without words.
-    pub(crate) fn symbols(&mut self, ctx: &Context<'_>, document: &Document<'_>, measure: &Measure) -> &[u64] {
+    pub(crate) fn symbols(
+        &mut self,
+        ctx: &Context<'_>,
+        document: &Document<'_>,
+        measure: &Measure,
+    ) -> &[u64] {
         let text = self.extractor.extract(document, ctx.content).text;
         self.analyser.read(text, &mut self.features);
         measure.symbols(&self.features, &mut self.symbols);
@@ -555,7 +564,8 @@ mod tests {
 
     #[test]
     fn rows_are_read_back() {
-        let row = Row { words: 1, length: 2, mark: 3, text: 4, digest: 5 << 100, id: 6, within: 7, names: 8 << 40 };
+        let row =
+            Row { words: 1, length: 2, mark: 3, text: 4, digest: 5 << 100, id: 6, within: 7, names: 8 << 40 };
         assert_eq!(Row::decode(&row.encode()), row);
     }
 

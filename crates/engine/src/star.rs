@@ -145,7 +145,8 @@ fn offer(best: &mut Option<Best>, similarity: f64, node: u32, states: &States) {
     if document == NOBODY {
         return;
     }
-    let better = |best: &Best| similarity > best.similarity || similarity == best.similarity && place < best.place;
+    let better =
+        |best: &Best| similarity > best.similarity || similarity == best.similarity && place < best.place;
     if best.as_ref().is_none_or(better) {
         *best = Some(Best { similarity, place, document, node });
     }
@@ -328,9 +329,9 @@ mod tests {
         let mut removed: Vec<(usize, Removal, usize)> = Vec::new();
         let adjacent = |a: &Turn, b: &Turn| {
             a.node == b.node
-                || edges.iter().any(|edge| {
-                    (edge.a, edge.b) == (a.node, b.node) || (edge.b, edge.a) == (a.node, b.node)
-                })
+                || edges
+                    .iter()
+                    .any(|edge| (edge.a, edge.b) == (a.node, b.node) || (edge.b, edge.a) == (a.node, b.node))
         };
         let similarity = |a: &Turn, b: &Turn| if a.node == b.node { 1.0 } else { table.of(a.node, b.node) };
         for (place, turn) in turns.iter().enumerate() {
@@ -358,7 +359,8 @@ mod tests {
                 None => kept.push(place),
                 Some((similarity, witness)) => {
                     let document = turns[witness].document;
-                    let removal = Removal { document: turn.document, witness: document, similarity, via: document };
+                    let removal =
+                        Removal { document: turn.document, witness: document, similarity, via: document };
                     removed.push((place, removal, witness));
                 }
             }
@@ -368,7 +370,8 @@ mod tests {
 
     fn cases() -> impl Strategy<Value = (Vec<Turn>, Vec<Edge>, Table, usize)> {
         (2u32..9).prop_flat_map(|nodes| {
-            let similarities = prop::collection::btree_map((0..nodes, 0..nodes), (0u32..=10, any::<bool>()), 0..40);
+            let similarities =
+                prop::collection::btree_map((0..nodes, 0..nodes), (0u32..=10, any::<bool>()), 0..40);
             let documents = prop::collection::vec(0..nodes, nodes as usize..20).prop_shuffle();
             (similarities, documents).prop_map(move |(similarities, order)| {
                 let mut table = Table { similarity: BTreeMap::new(), threshold: 0.8 };

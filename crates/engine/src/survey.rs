@@ -50,7 +50,8 @@ pub(crate) fn survey(ctx: &Context<'_>) -> Result<(), EngineError> {
             }
             // A later process may run with other drivers: its groups are cut elsewhere.
             let fresh = &group[group.len() - (end - seen.max(end - group.len()))..];
-            let work = |workshop: &mut Workshop, batch: Batch| workshop.survey_all(ctx, &batch, survey, &heavy);
+            let work =
+                |workshop: &mut Workshop, batch: Batch| workshop.survey_all(ctx, &batch, survey, &heavy);
             let drive = |_, feed: &mut pipeline::Feed<'_, Result<(), EngineError>>| {
                 while let Some(done) = feed.next()? {
                     done?;

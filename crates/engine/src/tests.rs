@@ -65,7 +65,10 @@ fn run(job: Job, folder: &Path, bucket_bytes: Option<u64>) -> Result<Findings, E
 fn outputs(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let named = files.map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), path));
-    named.filter(|(name, _)| name != "run.json").map(|(name, path)| (name, std::fs::read(path).unwrap())).collect()
+    named
+        .filter(|(name, _)| name != "run.json")
+        .map(|(name, path)| (name, std::fs::read(path).unwrap()))
+        .collect()
 }
 
 fn generated(documents: u64, seed: u64) -> String {
@@ -159,7 +162,8 @@ fn documents_read_again_give_the_same_bytes_as_the_spool() {
     let folder = tempfile::tempdir().unwrap();
     let text = generated(400, 5);
     let mut all = Vec::new();
-    for (name, spool, bucket) in [("disk", true, None), ("none", false, None), ("some", false, Some(20_000))] {
+    for (name, spool, bucket) in [("disk", true, None), ("none", false, None), ("some", false, Some(20_000))]
+    {
         let path = folder.path().join(name);
         run(job(recipe("minhash"), &text, Settings { spool, ..settings() }), &path, bucket).unwrap();
         all.push(outputs(&path));
@@ -196,7 +200,9 @@ fn a_stopped_job_goes_on_and_ends_with_the_same_bytes() {
     let mut starts = 0;
     loop {
         starts += 1;
-        let Opened::Open(mut open) = job(recipe("exact"), &text, settings()).open(&path).unwrap() else { break };
+        let Opened::Open(mut open) = job(recipe("exact"), &text, settings()).open(&path).unwrap() else {
+            break;
+        };
         let watch = Watch::default();
         let result = std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -227,7 +233,11 @@ fn empty_and_wordless_corpora_are_jobs_too() {
         for spec in ["minhash", "exact", "simhash", "md5"] {
             let path = folder.path().join(format!("{name}-{spec}"));
             let findings = run(job(recipe(spec), text, settings()), &path, None).unwrap();
-            assert_eq!((findings.summary.documents, findings.summary.removed), (documents, 0), "{name} {spec}");
+            assert_eq!(
+                (findings.summary.documents, findings.summary.removed),
+                (documents, 0),
+                "{name} {spec}"
+            );
         }
     }
 }

@@ -164,7 +164,8 @@ impl Method for Exact {
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<f64> {
         let size = |payload: &[u8]| payload.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
         let (small, large) = (size(a).min(size(b)), size(a).max(size(b)));
-        let near = self.similarity == Similarity::Containment || self.least_of_both(small, large) <= small.into();
+        let near =
+            self.similarity == Similarity::Containment || self.least_of_both(small, large) <= small.into();
         near.then(|| f64::from(small) / f64::from(large.max(1)))
     }
 
@@ -173,7 +174,8 @@ impl Method for Exact {
             return self.least_of_both(a.length, b.length) <= a.tag.min(b.tag).into();
         }
         let most = (a.tag >> 1).min(b.tag >> 1) as usize;
-        let inside = |member: Member| member.tag & 1 == 1 && self.least_shared(member.length as usize) <= most;
+        let inside =
+            |member: Member| member.tag & 1 == 1 && self.least_shared(member.length as usize) <= most;
         inside(a) || inside(b)
     }
 
@@ -183,9 +185,7 @@ impl Method for Exact {
 
     fn advice(&self) -> Option<String> {
         let more = match self.similarity {
-            Similarity::Containment => {
-                " By containment every shingle is a key, which takes much disk."
-            }
+            Similarity::Containment => " By containment every shingle is a key, which takes much disk.",
             _ => "",
         };
         Some(format!(
@@ -280,7 +280,10 @@ mod tests {
     /// Documents that are edits of a few others.
     fn documents() -> impl Strategy<Value = Vec<Vec<u8>>> {
         let base = prop::collection::vec(prop::collection::vec(0u8..12, 1..60), 1..4);
-        let edits = prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0u8..12), 0..25);
+        let edits = prop::collection::vec(
+            (any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0u8..12),
+            0..25,
+        );
         (base, edits).prop_map(|(mut documents, edits)| {
             for (which, place, word) in edits {
                 let mut copy = documents[which.index(documents.len())].clone();

@@ -6,9 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use lookalike::corpus::write::RowFormat;
-use lookalike::engine::recipe::{
-    ClusterRule, JobRecipe, Keep, Reading, Task, content_name, namespaces_name,
-};
+use lookalike::engine::recipe::{ClusterRule, JobRecipe, Keep, Reading, Task, content_name, namespaces_name};
 use lookalike::engine::{Settings, Shards};
 use lookalike::methods::{Setting, method};
 use lookalike::model::{Similarity, Threshold};
@@ -86,14 +84,26 @@ pub struct ResourceArgs {
     pub memory: Option<u64>,
 
     /// What candidates are measured by: disk keeps it, none reads their documents again
-    #[arg(long, value_name = "WHERE", default_value = "disk", help_heading = "Work", hide_possible_values = true)]
+    #[arg(
+        long,
+        value_name = "WHERE",
+        default_value = "disk",
+        help_heading = "Work",
+        hide_possible_values = true
+    )]
     pub spool: Spool,
 
     /// How to show progress: auto, plain, json or none
     ///
     /// auto is a bar on a terminal and a line every ten seconds elsewhere; plain is such lines and json a line of
     /// JSON every second, both with one more at the end; none is silence.
-    #[arg(long, value_name = "STYLE", default_value = "auto", help_heading = "Work", hide_possible_values = true)]
+    #[arg(
+        long,
+        value_name = "STYLE",
+        default_value = "auto",
+        help_heading = "Work",
+        hide_possible_values = true
+    )]
     pub progress: Style,
 
     /// End with exit code 3 when a record was rejected
@@ -155,7 +165,13 @@ pub struct DedupArgs {
     ///
     /// star removes a document only for a kept one that it is similar to; components removes all but one of
     /// documents that hang together through others.
-    #[arg(long, value_name = "RULE", default_value = "star", hide_possible_values = true, conflicts_with = "recipe")]
+    #[arg(
+        long,
+        value_name = "RULE",
+        default_value = "star",
+        hide_possible_values = true,
+        conflicts_with = "recipe"
+    )]
     pub cluster: ClusterArg,
 
     /// Copy the input shards: none, kept or removed
@@ -297,7 +313,8 @@ impl MatchArgs {
         let method = method(&self.method, &setting).map_err(|error| Failure::Usage(error.to_string()))?;
         let recipe = method.recipe();
         if self.unverified && recipe.name == "exact" {
-            let sentence = "the method exact is verification itself; leave --unverified out, or take another method";
+            let sentence =
+                "the method exact is verification itself; leave --unverified out, or take another method";
             return Err(Failure::Usage(sentence.to_owned()));
         }
         Ok(JobRecipe {

@@ -20,7 +20,8 @@ const SAMPLE_FOLDER: &str = "lookalike-sample";
 
 pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let recipe = args.recipe()?;
-    let outputs = Outputs { format: args.row_format(), write: args.shards(), annotate: args.annotate, suffix: "" };
+    let outputs =
+        Outputs { format: args.row_format(), write: args.shards(), annotate: args.annotate, suffix: "" };
     if args.annotate && args.write != crate::args::WriteArg::Kept {
         return Err(Failure::Usage("--annotate goes with --write kept".to_owned()));
     }

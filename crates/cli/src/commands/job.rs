@@ -18,7 +18,9 @@ pub(crate) fn say_what_it_takes(job: &Job, matching: &MatchArgs) {
     // An input that cannot be looked at now is an error in a moment, and standard input cannot be at all.
     match job.scratch_estimate() {
         Ok(0) | Err(_) => {}
-        Ok(bytes) => tell(format_args!("scratch files will take about {} MB of disk", bytes.div_ceil(1_000_000))),
+        Ok(bytes) => {
+            tell(format_args!("scratch files will take about {} MB of disk", bytes.div_ceil(1_000_000)))
+        }
     }
 }
 

@@ -32,12 +32,10 @@ pub(crate) fn run(mut job: Job, args: &DedupArgs, watch: &Arc<Watch>) -> Result<
     let begun = Instant::now();
     let (taken, documents) = draw(&job, &folder.path().join("sample.jsonl"), all, watch)?;
     let drawing = begun.elapsed().as_secs_f64();
-    let share = (taken as f64 / all as f64).clamp(f64::MIN_POSITIVE, 1.0);
+    // Of nothing the sample is the whole.
+    let share = if taken == 0 { 1.0 } else { (taken as f64 / all as f64).min(1.0) };
     let estimate = job.scratch_estimate()?;
-    if documents == 0 {
-        writeln!(std::io::stdout().lock(), "the input has no documents")?;
-        return Ok(Outcome::Done);
-    }
+
     job.outputs = Outputs::default();
     // The sample has text alone, under its usual name; what keepers or groups are chosen by is not in it.
     let plain = lookalike::corpus::ReadOptions::default().fields;
@@ -52,22 +50,43 @@ pub(crate) fn run(mut job: Job, args: &DedupArgs, watch: &Arc<Watch>) -> Result<
     job.corpus = Corpus::open(&[folder.path().join("sample.jsonl")], job.recipe.read_options()?)?;
     let memory = job.settings.memory;
     let begun = Instant::now();
-    let Opened::Open(mut open) = job.clone().open(&folder.path().join("job"))? else { return Ok(Outcome::Done) };
+    let Opened::Open(mut open) = job.clone().open(&folder.path().join("job"))? else {
+        return Ok(Outcome::Done);
+    };
     let findings = open.run(watch)?;
     let seconds = (drawing + begun.elapsed().as_secs_f64()) / share;
     let (low, high) = removal_share(&findings.summary, findings.reached, share);
     let total = documents as f64 / share;
     let mut out = std::io::stdout().lock();
     let percent = |share: f64| share * 100.0;
-    writeln!(out, "sample             {:>14} documents, {:.1} % of the input", thousands(documents), percent(share))?;
+    writeln!(
+        out,
+        "sample             {:>14} documents, {:.1} % of the input",
+        thousands(documents),
+        percent(share)
+    )?;
     writeln!(out, "documents          {:>14} expected", thousands(total.round() as u64))?;
-    writeln!(out, "time               {:>14} at {} threads", clock(seconds), args.resources.settings().threads)?;
+    writeln!(
+        out,
+        "time               {:>14} at {} threads",
+        clock(seconds),
+        args.resources.settings().threads
+    )?;
     writeln!(out, "disk               {:>11} MB while it runs", thousands(estimate.div_ceil(1_000_000)))?;
     let threads = args.resources.settings().threads as f64;
     let floor = 128.0 + 4.0 * threads + 2.0 * job.recipe.reading.max_document_bytes as f64 / 1048576.0;
     let least = (64.0 + 4.0 * threads + 16.0 * total / 1048576.0).max(floor) * 1.048576;
-    writeln!(out, "memory             {:>11} MB at most, {:.0} MB at least", thousands(memory / 1_000_000), least)?;
-    writeln!(out, "removal share      {:>14} (95 % interval)", format!("{:.1}-{:.1} %", percent(low), percent(high)))?;
+    writeln!(
+        out,
+        "memory             {:>11} MB at most, {:.0} MB at least",
+        thousands(memory / 1_000_000),
+        least
+    )?;
+    writeln!(
+        out,
+        "removal share      {:>14} (95 % interval)",
+        format!("{:.1}-{:.1} %", percent(low), percent(high))
+    )?;
     Ok(Outcome::Done)
 }
 

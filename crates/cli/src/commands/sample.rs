@@ -43,15 +43,26 @@ pub(crate) fn score(folder: &Path, recipe: &JobRecipe, format: TableFormat) -> R
         }
     }
     let right = removed.iter().filter(|removal| {
-        let (Some(a), Some(b)) = (shingles.get(&removal.id), shingles.get(&removal.witness)) else { return false };
+        let (Some(a), Some(b)) = (shingles.get(&removal.id), shingles.get(&removal.witness)) else {
+            return false;
+        };
         let shared = a.intersection(b).count() as u64;
         threshold.reached_by(shared, (a.len() + b.len()) as u64 - shared)
     });
     let right = right.count();
     let share = |part: u64, whole: u64| if whole == 0 { 1.0 } else { part as f64 / whole as f64 };
     let mut out = std::io::stdout().lock();
-    writeln!(out, "recall            {:>14.3}  planted pairs at {threshold} or more of which one is gone: {resolved} of {planted}", share(resolved, planted))?;
-    writeln!(out, "precision         {:>14.3}  removed documents that are so similar to their witness: {right} of {}", share(right as u64, removed.len() as u64), removed.len())?;
+    writeln!(
+        out,
+        "recall            {:>14.3}  planted pairs at {threshold} or more of which one is gone: {resolved} of {planted}",
+        share(resolved, planted)
+    )?;
+    writeln!(
+        out,
+        "precision         {:>14.3}  removed documents that are so similar to their witness: {right} of {}",
+        share(right as u64, removed.len() as u64),
+        removed.len()
+    )?;
     Ok(())
 }
 

@@ -415,7 +415,6 @@ fn documents_are_compared_only_with_their_like() {
 }
 
 #[test]
-#[ignore = "--within @host tells upper from lower case"]
 fn hosts_have_no_case() {
     let document =
         |id: &str, host: &str| json!({"id": id, "text": row("x"), "url": format!("https://{host}/{id}")});
@@ -490,7 +489,6 @@ fn containment_removes_the_document_that_is_contained() {
 }
 
 #[test]
-#[ignore = "md5 accepts --similarity containment, which it cannot see"]
 fn md5_cannot_see_containment() {
     let run = dedup("--sample -o x --similarity containment --method md5").inside(Folder::new().path()).run();
     run.refuses_with(2, &["md5 cannot see", "exact"]);
@@ -610,7 +608,6 @@ fn a_recipe_is_replayed_to_the_byte() {
 }
 
 #[test]
-#[ignore = "--recipe replaces keep and cluster by their defaults"]
 fn a_recipe_is_replayed_with_its_keeper_and_cluster_rule() {
     assert_replayed("--keep longest");
     assert_replayed("--cluster components");

@@ -288,7 +288,6 @@ fn rejected_records_are_in_no_copy() {
 }
 
 #[test]
-#[ignore = "kept/kept.jsonl.zst of a shard and that of gathered documents are one file; documents are lost"]
 fn a_shard_named_like_the_gathered_file_costs_no_document() {
     let folder = Folder::new();
     let documents = families(40, 12);
@@ -306,7 +305,6 @@ fn a_shard_named_like_the_gathered_file_costs_no_document() {
 }
 
 #[test]
-#[ignore = "a copy that is there is taken for granted, though it was made without --annotate"]
 fn copies_made_before_and_after_a_stop_are_of_one_kind() {
     let folder = Folder::new();
     folder.file("in/a.jsonl", jsonl(&families(60, 13)));

@@ -328,7 +328,6 @@ fn simhash_finds_exactly_the_pairs_that_a_linear_scan_finds() {
 }
 
 #[test]
-#[ignore = "a folder in the place of the output is met only after the work"]
 fn an_output_that_is_a_folder_is_refused_before_the_work() {
     let folder = Folder::new();
     folder.file("in.jsonl", jsonl(&families(20, 1)));
@@ -338,7 +337,6 @@ fn an_output_that_is_a_folder_is_refused_before_the_work() {
 }
 
 #[test]
-#[ignore = "pairs --unverified is not said on standard output"]
 fn pairs_that_were_not_measured_are_said_to_be_so() {
     let folder = Folder::new();
     folder.file("in.jsonl", jsonl(&families(20, 1)));

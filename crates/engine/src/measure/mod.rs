@@ -210,8 +210,10 @@ mod tests {
                     counts
                 };
                 let (ba, bb): (BTreeMap<Vec<u64>, f64>, _) = (bag(&ga), bag(&gb));
-                let dot: f64 = ba.iter().map(|(gram, count)| count * bb.get(gram).copied().unwrap_or(0.0)).sum();
-                let norm = |bag: &BTreeMap<Vec<u64>, f64>| bag.values().map(|count| count * count).sum::<f64>();
+                let dot: f64 =
+                    ba.iter().map(|(gram, count)| count * bb.get(gram).copied().unwrap_or(0.0)).sum();
+                let norm =
+                    |bag: &BTreeMap<Vec<u64>, f64>| bag.values().map(|count| count * count).sum::<f64>();
                 same(dot / (norm(&ba) * norm(&bb)).sqrt().max(1e-300))
             }
             Similarity::Edit => {

@@ -402,7 +402,9 @@ mod tests {
     fn another_job_or_kind_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path(), 3);
-        for label in [Label { stamp: 8, ..LABEL }, Label { kind: "other", ..LABEL }, Label { width: 4, ..LABEL }] {
+        for label in
+            [Label { stamp: 8, ..LABEL }, Label { kind: "other", ..LABEL }, Label { width: 4, ..LABEL }]
+        {
             let error = Run::open(&path, label).unwrap_err();
             assert!(error.to_string().contains("another kind"), "{error}");
         }

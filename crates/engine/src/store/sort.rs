@@ -166,12 +166,14 @@ fn number_of(path: &Path) -> usize {
 /// The runs of a place that are on disk, in their order.
 pub(crate) fn existing(place: &Place) -> Result<Vec<PathBuf>, EngineError> {
     let mut found = Vec::new();
-    let entries = std::fs::read_dir(&place.folder).map_err(|error| EngineError::read(&place.folder, error))?;
+    let entries =
+        std::fs::read_dir(&place.folder).map_err(|error| EngineError::read(&place.folder, error))?;
     for entry in entries {
         let path = entry.map_err(|error| EngineError::read(&place.folder, error))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let number = name.strip_prefix(&place.name).and_then(|rest| rest.strip_prefix('.'));
-        if number.is_some_and(|number| number.len() == 6 && number.bytes().all(|byte| byte.is_ascii_digit())) {
+        if number.is_some_and(|number| number.len() == 6 && number.bytes().all(|byte| byte.is_ascii_digit()))
+        {
             found.push(path);
         }
     }
@@ -245,7 +247,12 @@ pub(crate) trait Rebase: Codec {
 }
 
 impl<C: Codec> Merge<C> {
-    fn open(codec: C, label: Label, paths: &[PathBuf], base: impl Fn(usize) -> u32) -> Result<Self, EngineError> {
+    fn open(
+        codec: C,
+        label: Label,
+        paths: &[PathBuf],
+        base: impl Fn(usize) -> u32,
+    ) -> Result<Self, EngineError> {
         let runs: Result<Vec<Source>, EngineError> = paths
             .iter()
             .enumerate()
@@ -307,8 +314,10 @@ impl<C: Rebase> Rebased<C> {
         let mut merge = Merge::open(codec, label, &paths, |index| level[index].1)?;
         let heads = std::mem::take(&mut merge.heads).into_vec();
         let bases: Vec<u32> = merge.runs.iter().map(|run| run.base).collect();
-        merge.heads =
-            heads.into_iter().map(|Reverse((item, index))| Reverse((C::rebase(item, bases[index]), index))).collect();
+        merge.heads = heads
+            .into_iter()
+            .map(|Reverse((item, index))| Reverse((C::rebase(item, bases[index]), index)))
+            .collect();
         Ok(Rebased(merge))
     }
 
@@ -518,7 +527,8 @@ mod tests {
             runs.extend(sorter.into_runs().unwrap().into_iter().map(|path| (path, part * 3)));
         }
         expected.sort_unstable();
-        let mut merge = Rebased::open(codec, &Place { name: "all".to_owned(), ..place(folder.path()) }, &runs).unwrap();
+        let mut merge =
+            Rebased::open(codec, &Place { name: "all".to_owned(), ..place(folder.path()) }, &runs).unwrap();
         let found: Vec<u128> = std::iter::from_fn(|| merge.next().unwrap()).collect();
         assert_eq!(found, expected);
     }

@@ -32,7 +32,13 @@ pub(crate) struct BlockBuilder {
 
 impl BlockBuilder {
     pub(crate) fn new() -> Self {
-        BlockBuilder { documents: Vec::new(), distinct: Vec::new(), indices: Vec::new(), slots: Vec::new(), limit: FULL }
+        BlockBuilder {
+            documents: Vec::new(),
+            distinct: Vec::new(),
+            indices: Vec::new(),
+            slots: Vec::new(),
+            limit: FULL,
+        }
     }
 
     /// Blocks of about so many symbols.
@@ -208,7 +214,8 @@ impl SpoolReader {
 impl Block {
     /// Makes room for a block that begins with these numbers.
     fn size(&mut self, head: &[u8; HEAD]) {
-        let number = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes")) as usize;
+        let number =
+            |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes")) as usize;
         (self.documents, self.symbols, self.distinct) = (number(0), number(4), number(8));
         let bytes = self.documents * 8 + self.distinct * 8 + self.symbols * index_width(self.distinct);
         self.bytes.resize(bytes, 0);
@@ -244,9 +251,12 @@ impl Block {
             let symbol = |index: usize| u64::from_le_bytes(distinct[index]);
             match width {
                 1 => buffer.extend(part.iter().map(|&index| symbol(index.into()))),
-                2 => buffer.extend(part.as_chunks::<2>().0.iter().map(|&two| symbol(u16::from_le_bytes(two).into()))),
-                _ => buffer
-                    .extend(part.as_chunks::<4>().0.iter().map(|&four| symbol(u32::from_le_bytes(four) as usize))),
+                2 => buffer.extend(
+                    part.as_chunks::<2>().0.iter().map(|&two| symbol(u16::from_le_bytes(two).into())),
+                ),
+                _ => buffer.extend(
+                    part.as_chunks::<4>().0.iter().map(|&four| symbol(u32::from_le_bytes(four) as usize)),
+                ),
             }
             each(document, buffer)?;
         }

@@ -78,7 +78,10 @@ impl<'c> Bucket<'c> {
         let ctx = self.ctx;
         let documents = self.resident.documents();
         let own = documents.iter().enumerate().map(|(place, &document)| (document, place as u32));
-        let equal = self.members.iter().filter_map(|&(leader, member)| Some((member, self.resident.index(leader)? as u32)));
+        let equal = self
+            .members
+            .iter()
+            .filter_map(|&(leader, member)| Some((member, self.resident.index(leader)? as u32)));
         let turns = keepers.order(&mut self.lookup, own.chain(equal).collect())?;
         let mut neighbours = InMemory::new(documents.len(), &edges);
         drop(edges);
@@ -311,4 +314,3 @@ impl Judge for Nobody {
         Ok(0.0)
     }
 }
-

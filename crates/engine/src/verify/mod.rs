@@ -114,7 +114,8 @@ fn distribute(
     let place = |bucket: u32| buckets.binary_search(&bucket).ok();
     let of = |document: u32| place(partition.bucket_of(document));
     let open = |what: &'static str, width: usize| -> Result<Vec<RunWriter>, EngineError> {
-        let create = |&bucket: &u32| RunWriter::create(&bucket_file(ctx, bucket, what), ctx.label(what, width));
+        let create =
+            |&bucket: &u32| RunWriter::create(&bucket_file(ctx, bucket, what), ctx.label(what, width));
         buckets.iter().map(create).collect()
     };
     let mut pairs = open("candidates", Candidate::WIDTH)?;
@@ -167,7 +168,8 @@ fn run_bucket(
     let mut tally = Tally::default();
     let target = bucket_file(ctx, number, "decided");
     if partition.is_oversized(number) {
-        let component = Oversized::open(ctx, catalogue, &bucket_file(ctx, number, "spool"), partition.capacity)?;
+        let component =
+            Oversized::open(ctx, catalogue, &bucket_file(ctx, number, "spool"), partition.capacity)?;
         let (candidates, members) = (own_candidates(ctx, number)?, own_members(ctx, number)?);
         component.run(candidates, members, keepers, &target, &mut tally)?;
     } else {
@@ -179,7 +181,9 @@ fn run_bucket(
         }
     }
     ctx.save(&format!("b{number:06}.done"), &tally)?;
-    ["spool", "candidates", Couples::KIND].iter().try_for_each(|what| remove_if_there(&bucket_file(ctx, number, what)))
+    ["spool", "candidates", Couples::KIND]
+        .iter()
+        .try_for_each(|what| remove_if_there(&bucket_file(ctx, number, what)))
 }
 
 fn own_candidates(ctx: &Context<'_>, number: u32) -> Result<Records, EngineError> {
@@ -211,10 +215,15 @@ fn load<'c>(
             }
             Ok(())
         })?;
-        gather::symbols(ctx, catalogue, &|document| partition.bucket_of(document) == number, &mut |document, symbols| {
-            bucket.add(document, symbols);
-            Ok(())
-        })?;
+        gather::symbols(
+            ctx,
+            catalogue,
+            &|document| partition.bucket_of(document) == number,
+            &mut |document, symbols| {
+                bucket.add(document, symbols);
+                Ok(())
+            },
+        )?;
         bucket.settle()?;
         return Ok(bucket);
     }
@@ -225,10 +234,14 @@ fn load<'c>(
     let mut spool = SpoolReader::open(&bucket_file(ctx, number, "spool"), ctx.stamp)?;
     let (mut block, mut buffer) = (Block::default(), Vec::new());
     while spool.next(&mut block)? {
-        block.documents(&mut buffer, |_| true, |document, symbols| {
-            bucket.add(document, symbols);
-            Ok(())
-        })?;
+        block.documents(
+            &mut buffer,
+            |_| true,
+            |document, symbols| {
+                bucket.add(document, symbols);
+                Ok(())
+            },
+        )?;
     }
     bucket.settle()?;
     Ok(bucket)
@@ -266,7 +279,11 @@ fn lonely_classes(
     removals.finish()
 }
 
-fn write_removals(ctx: &Context<'_>, target: &std::path::Path, mut removals: Vec<Removal>) -> Result<(), EngineError> {
+fn write_removals(
+    ctx: &Context<'_>,
+    target: &std::path::Path,
+    mut removals: Vec<Removal>,
+) -> Result<(), EngineError> {
     removals.sort_unstable_by_key(|removal| removal.document);
     let mut writer = RunWriter::create(target, Removals::label(ctx))?;
     removals.into_iter().try_for_each(|removal| writer.push(&Removals::encode(removal)))?;
@@ -348,4 +365,3 @@ impl Codec for Pairs {
         (number(0), number(8), number(16))
     }
 }
-

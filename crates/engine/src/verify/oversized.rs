@@ -109,7 +109,13 @@ impl<'c> Oversized<'c> {
         let turns = keepers.order(&mut self.lookup, turns)?;
         let mut removals = Sorter::new(ctx.place("oversized"), Removals, self.memory as usize / 8);
         let leaders = std::mem::take(&mut self.documents);
-        let mut judge = DiskJudge { ctx, lookup: self.lookup, on_disk: self.on_disk, payloads: Default::default(), hops: 0 };
+        let mut judge = DiskJudge {
+            ctx,
+            lookup: self.lookup,
+            on_disk: self.on_disk,
+            payloads: Default::default(),
+            hops: 0,
+        };
         let mut take = |removal| removals.push(Removals::item(removal));
         bucket::decide(ctx, &turns, &mut neighbours, &leaders, &mut judge, &mut take)?;
         tally.hops += judge.hops;
@@ -167,7 +173,8 @@ impl<'c> Oversized<'c> {
             let (start, other) = (self.pieces[one as usize] as u32, self.pieces[two as usize] as u32);
             let front = resident.documents().len() as u32;
             // Places in sight: those of the first piece, then those of the second.
-            let inside = |place: u32, piece: u32| if piece == one { place - start } else { place - other + front };
+            let inside =
+                |place: u32, piece: u32| if piece == one { place - start } else { place - other + front };
             let outside = |place: u32| if place < front { place + start } else { place - front + other };
             let sight = Sight::new(ctx, resident, second.as_ref(), &mut self.lookup)?;
             let mut part = Vec::new();

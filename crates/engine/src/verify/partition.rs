@@ -126,8 +126,7 @@ fn pack(mut sets: DisjointSets, involved: &Bits, weights: Vec<u32>, capacity: u6
     let count = if filled > 0 { bucket + 1 } else { 0 };
     for document in 0..documents {
         let root = sets.root(document);
-        sets.answers[document as usize] =
-            if involved.get(document) { buckets[root as usize] } else { NONE };
+        sets.answers[document as usize] = if involved.get(document) { buckets[root as usize] } else { NONE };
     }
     // One bucket that does not fit must go through files like several.
     let buckets = if count == 1 && !oversized.is_empty() { 2 } else { count };

@@ -118,7 +118,8 @@ impl OnDisk {
             if !reader.next(&mut block)? {
                 break;
             }
-            let spot = |(document, symbols): (u32, u32)| Spot { document, bytes: symbols.saturating_mul(8), offset };
+            let spot =
+                |(document, symbols): (u32, u32)| Spot { document, bytes: symbols.saturating_mul(8), offset };
             spots.extend(block.lengths().map(spot));
         }
         spots.sort_unstable();
@@ -159,10 +160,14 @@ impl OnDisk {
         let spot = self.spots[place as usize];
         let (mut block, mut buffer, mut set) = (Block::default(), Vec::new(), Vec::new());
         self.spool.read(spot.offset, &mut block)?;
-        block.documents(&mut buffer, |document| document == spot.document, |_, symbols| {
-            ctx.measure.prepare(symbols, &mut set);
-            Ok(())
-        })?;
+        block.documents(
+            &mut buffer,
+            |document| document == spot.document,
+            |_, symbols| {
+                ctx.measure.prepare(symbols, &mut set);
+                Ok(())
+            },
+        )?;
         self.held += set.len() * 8;
         self.at_hand.insert(place, set);
         Ok(())
