@@ -148,6 +148,23 @@ struct Ticket {
     outputs: String,
 }
 
+impl Ticket {
+    /// The ticket that stands there, if any. Its second line is a digest of the first.
+    fn read(path: &Path) -> Result<Option<Self>, EngineError> {
+        let Ok(text) = std::fs::read_to_string(path) else { return Ok(None) };
+        let (line, digest) = text.split_once('\n').unwrap_or_default();
+        let ticket =
+            (digest.trim() == digest_of(line.as_bytes())).then(|| serde_json::from_str(line).ok()).flatten();
+        let what = "it does not match its checksum".to_owned();
+        ticket.map(Some).ok_or_else(|| EngineError::Damaged { file: path.to_owned(), what })
+    }
+
+    fn write(&self, path: &Path) -> Result<(), EngineError> {
+        let line = serde_json::to_string(self).expect("names can be written");
+        write_whole(path, format!("{line}\n{}\n", digest_of(line.as_bytes())).as_bytes())
+    }
+}
+
 /// What a finished job remembers of its ticket.
 #[derive(Debug, Deserialize)]
 struct Remembered {
@@ -206,11 +223,11 @@ impl Job {
         let ticket =
             Ticket { recipe: self.recipe.to_toml(), inputs: self.inputs(), outputs: self.outputs.options() };
         let path = work.join(TICKET);
-        match std::fs::read(&path).ok().and_then(|text| serde_json::from_slice::<Ticket>(&text).ok()) {
+        match Ticket::read(&path)? {
             Some(before) => self.same(folder, &before, &ticket)?,
             None => {
                 self.check_room(folder)?;
-                write_whole(&path, &serde_json::to_vec(&ticket).expect("names can be written"))?;
+                ticket.write(&path)?;
             }
         }
         let stamp = hash::digest(
@@ -250,7 +267,7 @@ impl Job {
         if let Some(Remembered { inputs, outputs }) = remembered {
             // Standard input cannot be looked at twice; whoever names the folder again means the same.
             let stdin = self.corpus.shards().iter().any(|shard| shard.origin == Origin::Stdin);
-            if !stdin && inputs != digest_of(&self.inputs()) {
+            if !stdin && inputs != self.inputs_digest() {
                 let what = "it is finished, and had other files or the same at another time".to_owned();
                 return Err(EngineError::InputChanged { folder: folder.to_owned(), what });
             }
@@ -286,6 +303,10 @@ impl Job {
             "the job in {} was begun with {before} and not with {now}; give the same, or name another folder",
             folder.display()
         )))
+    }
+
+    fn inputs_digest(&self) -> String {
+        digest_of(&serde_json::to_vec(&self.inputs()).expect("names can be written"))
     }
 
     fn inputs(&self) -> Vec<InputMark> {
@@ -343,8 +364,8 @@ impl Outputs {
     }
 }
 
-fn digest_of(inputs: &[InputMark]) -> String {
-    format!("{:032x}", hash::digest(&serde_json::to_vec(inputs).expect("names can be written")))
+fn digest_of(bytes: &[u8]) -> String {
+    format!("{:032x}", hash::digest(bytes))
 }
 
 /// Removes what a killed process had begun to write under other names.
@@ -543,7 +564,7 @@ impl OpenJob {
             cores: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
             system: std::env::consts::OS,
             finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
-            inputs: digest_of(&self.job.inputs()),
+            inputs: self.job.inputs_digest(),
             outputs: self.job.outputs.options(),
         };
         write_whole(&self.folder.join("run.json"), &pretty(&facts))?;

@@ -253,7 +253,7 @@ fn small(folder: &Folder) {
 
 /// Turns one bit somewhere in a run file; files for people are left alone.
 fn bit_of_a_run(name: &str, bytes: &mut [u8], dice: &mut Dice) -> bool {
-    if name.ends_with(".json") || name.ends_with(".done") || name.ends_with(".part") || bytes.is_empty() {
+    if name.ends_with(".json") || name.ends_with(".part") || bytes.is_empty() {
         return false;
     }
     let place = dice.below(bytes.len());
@@ -350,6 +350,21 @@ impl Disk {
     }
 }
 
+impl Disk {
+    /// Leaves this much room, or all there is.
+    fn fill_but(&self, left: usize) {
+        use std::io::Write;
+        let path = self.0.join("filler");
+        let _ = fs::remove_file(&path);
+        let mut file = fs::File::create(&path).unwrap();
+        let mut size = 0;
+        while let Ok(more) = file.write(&[0; 1 << 16]) {
+            size += more;
+        }
+        file.set_len(size.saturating_sub(left) as u64).unwrap();
+    }
+}
+
 impl Drop for Disk {
     fn drop(&mut self) {
         let _ = std::process::Command::new("umount").arg(&self.0).status();
@@ -360,7 +375,6 @@ impl Drop for Disk {
 #[test]
 fn a_full_disk_is_one_sentence_and_the_job_goes_on_when_there_is_room() {
     let folder = Folder::new();
-    // Words repeat over and over: packed they tell little of what they will take.
     let documents: Vec<_> = families(60, 4)
         .into_iter()
         .cycle()
@@ -373,11 +387,18 @@ fn a_full_disk_is_one_sentence_and_the_job_goes_on_when_there_is_room() {
         })
         .collect();
     let input = folder.file("in.jsonl.zst", super::support::zstd(&jsonl(&documents)));
-    let Some(disk) = Disk::new(&folder, "3M") else { return };
+    let Some(disk) = Disk::new(&folder, "60M") else { return };
     let job = disk.0.join("job");
-    let run = |job: &Path| dedup("--threads 2 --max-group 50").path(&input).option("-o", job).run();
-    for size in ["3M", "5M"] {
-        disk.resize(size);
+    let begin = |job: &Path| dedup("--threads 2 --max-group 50").path(&input).option("-o", job);
+    let run = |job: &Path| begin(job).run();
+    // There is room enough when the job begins; then somebody else takes it.
+    let running = begin(&job).start();
+    let waits = (0..10_000).take_while(|_| !job.join("work/job.json").exists());
+    waits.for_each(|_| std::thread::sleep(std::time::Duration::from_millis(1)));
+    running.signal(rustix::process::Signal::KILL);
+    running.end();
+    for left in [1 << 20, 3 << 20] {
+        disk.fill_but(left);
         let done = run(&job).exits(1);
         let last = done.stderr.lines().last().unwrap();
         assert!(last.starts_with("lookalike: the disk is full: "), "{last}");
@@ -388,7 +409,7 @@ fn a_full_disk_is_one_sentence_and_the_job_goes_on_when_there_is_room() {
             "{last}"
         );
     }
-    disk.resize("200M");
+    disk.fill_but(60 << 20);
     run(&job).exits(0);
     let elsewhere = folder.join("elsewhere/job");
     run(&elsewhere).exits(0);

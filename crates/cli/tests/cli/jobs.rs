@@ -138,7 +138,8 @@ fn a_finished_job_without_copies_cannot_give_them() {
     let folder = Folder::new();
     let input = corpus(&folder);
     dedup("-o job").path(&input).inside(folder.path()).run().exits(0);
-    let sentence = "the job in job is finished and has no kept/; name another folder to run it with --write";
+    let sentence = "the job in job was begun with --format jsonl --write none and not with --format jsonl --write kept; \
+                    give the same, or name another folder";
     dedup("-o job --write kept").path(&input).inside(folder.path()).run().refuses(2, sentence);
 }
 

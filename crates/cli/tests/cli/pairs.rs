@@ -332,7 +332,7 @@ fn an_output_that_is_a_folder_is_refused_before_the_work() {
     let folder = Folder::new();
     folder.file("in.jsonl", jsonl(&families(20, 1)));
     std::fs::create_dir(folder.join("out.jsonl")).unwrap();
-    pairs("in.jsonl -o out.jsonl").inside(folder.path()).run().exits(1);
+    pairs("in.jsonl -o out.jsonl").inside(folder.path()).run().exits(2);
     assert_eq!(folder.names(), ["in.jsonl", "out.jsonl"]);
 }
 
