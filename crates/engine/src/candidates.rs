@@ -94,7 +94,7 @@ pub(crate) fn propose(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Propos
     let mut seen = 0u64;
     while let Some(packed) = merge.next()? {
         seen += 1;
-        if seen % 65_536 == 0 {
+        if seen.is_multiple_of(65_536) {
             ctx.watch.steps.store(seen, Ordering::Relaxed);
             ctx.check()?;
         }
@@ -312,8 +312,8 @@ impl<'c> Proposals<'c> {
         landmarks.truncate(NEIGHBOURS);
         for index in 0..group.len() {
             let document = group[index].0;
-            for before in index.saturating_sub(NEIGHBOURS)..index {
-                self.pair(document, group[before].0)?;
+            for &(before, _) in &group[index.saturating_sub(NEIGHBOURS)..index] {
+                self.pair(document, before)?;
             }
             for &(_, landmark) in &landmarks {
                 self.pair(document, landmark)?;

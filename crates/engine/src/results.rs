@@ -277,7 +277,7 @@ fn removals(
     let mut seen = 0u64;
     while let Some(bytes) = records.next()? {
         seen += 1;
-        if seen % 65_536 == 0 {
+        if seen.is_multiple_of(65_536) {
             ctx.check()?;
         }
         each(Removals::removal(Removals.get(bytes)))?;
@@ -454,10 +454,11 @@ impl ClusterTable {
     }
 
     fn finish(self) -> Result<(), EngineError> {
-        Ok(match self {
+        match self {
             ClusterTable::Lines(sink, _) => sink.finish()?,
             ClusterTable::Rows(rows) => rows.finish()?,
-        })
+        }
+        Ok(())
     }
 }
 

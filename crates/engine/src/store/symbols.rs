@@ -117,8 +117,8 @@ impl BlockBuilder {
 
 fn index_width(distinct: usize) -> usize {
     match distinct {
-        ..=0x100 => 1,
-        ..=0x1_0000 => 2,
+        0..=0x100 => 1,
+        0x101..=0x1_0000 => 2,
         _ => 4,
     }
 }
