@@ -18,7 +18,7 @@ use crate::context::{Budget, Context, Settings, write_whole};
 use crate::error::EngineError;
 use crate::kept;
 use crate::recipe::{JobRecipe, Task};
-use crate::results::{self, Findings};
+use crate::results::{self, Before, Findings};
 use crate::sketch;
 use crate::survey;
 use crate::verify;
@@ -495,26 +495,12 @@ impl OpenJob {
             clock.lap("group");
             let tally = verify::verify(&ctx, &catalogue)?;
             clock.lap("verify");
-            let mut findings = match ctx.recipe.task {
-                Task::Dedup => results::dedup(
-                    &ctx,
-                    &catalogue,
-                    &self.folder,
-                    self.job.outputs,
-                    collapsed,
-                    proposed,
-                    tally,
-                )?,
-                Task::Pairs => results::pairs(
-                    &ctx,
-                    &catalogue,
-                    &self.folder,
-                    self.job.outputs,
-                    collapsed,
-                    proposed,
-                    tally,
-                )?,
+            let before = Before { collapsed, proposed, tally };
+            let write = match ctx.recipe.task {
+                Task::Dedup => results::dedup,
+                Task::Pairs => results::pairs,
             };
+            let mut findings = write(&ctx, &catalogue, &self.folder, self.job.outputs, before)?;
             if self.job.outputs.write != Shards::None && ctx.recipe.task == Task::Dedup {
                 kept::write(&ctx, &catalogue, &self.folder, self.job.outputs)?;
             }

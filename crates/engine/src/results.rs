@@ -167,12 +167,10 @@ pub(crate) fn dedup(
     catalogue: &Catalogue,
     folder: &Path,
     outputs: Outputs,
-    collapsed: Collapsed,
-    proposed: Proposed,
-    tally: Tally,
+    before: Before,
 ) -> Result<Findings, EngineError> {
     ctx.begin("write", None, false);
-    let mut findings = begin(ctx, catalogue, collapsed, proposed, &tally);
+    let mut findings = begin(ctx, catalogue, &before);
     findings.summary.removed = sort_removals(ctx, catalogue)?;
     write_removed(ctx, catalogue, folder, outputs.format)?;
     write_clusters(ctx, catalogue, folder, outputs.format, &mut findings)?;
@@ -180,17 +178,20 @@ pub(crate) fn dedup(
     shares(ctx, catalogue, &mut findings)?;
     let summary = &mut findings.summary;
     summary.kept = summary.documents - summary.removed - summary.rejected;
-    choose_samples(ctx, &tally, &mut findings)?;
+    choose_samples(ctx, &before.tally, &mut findings)?;
     Ok(findings)
 }
 
-fn begin(
-    ctx: &Context<'_>,
-    catalogue: &Catalogue,
-    collapsed: Collapsed,
-    proposed: Proposed,
-    tally: &Tally,
-) -> Findings {
+/// What the stages before this one counted.
+#[derive(Debug)]
+pub(crate) struct Before {
+    pub(crate) collapsed: Collapsed,
+    pub(crate) proposed: Proposed,
+    pub(crate) tally: Tally,
+}
+
+fn begin(ctx: &Context<'_>, catalogue: &Catalogue, before: &Before) -> Findings {
+    let Before { collapsed, proposed, tally } = before;
     let mut summary = Summary {
         documents: (catalogue.len() - catalogue.references()).into(),
         exact_duplicates: collapsed.exact_duplicates,
@@ -691,12 +692,10 @@ pub(crate) fn pairs(
     catalogue: &Catalogue,
     folder: &Path,
     outputs: Outputs,
-    collapsed: Collapsed,
-    proposed: Proposed,
-    tally: Tally,
+    before: Before,
 ) -> Result<Findings, EngineError> {
     ctx.begin("write", None, false);
-    let mut findings = begin(ctx, catalogue, collapsed, proposed, &tally);
+    let mut findings = begin(ctx, catalogue, &before);
     let summary = &mut findings.summary;
     summary.kept = summary.documents - summary.rejected;
     summary.pairs = Some(0);

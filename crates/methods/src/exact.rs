@@ -47,8 +47,12 @@ impl Exact {
     pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
         let wanted = "a number of documents from 1 to 65534 is wanted";
         let frequent = spec.value("frequent", FREQUENT, wanted, |&number| number > 0 && number < u16::MAX)?;
+        // What the keys depend on; it comes from the run unless a recipe is made real again.
+        let wanted = "what a run could measure by is wanted";
+        let similarity = spec.value("similarity", setting.similarity, wanted, |_| true)?;
+        let threshold = spec.value("threshold", setting.threshold, wanted, |_| true)?;
+        let shingle = spec.value("shingle", setting.shingle, wanted, |&words| words > 0)?;
         spec.finish()?;
-        let Setting { similarity, threshold, shingle, .. } = *setting;
         if matches!(similarity, Similarity::Edit | Similarity::CosineTf) {
             return Err(MethodError::Unable(format!(
                 "the method exact cannot find all pairs by {similarity}; it can by jaccard, containment and cosine"
@@ -127,7 +131,11 @@ impl Exact {
 
 impl Method for Exact {
     fn recipe(&self) -> Recipe {
-        Recipe::new("exact", VERSION).with("frequent", self.frequent)
+        Recipe::new("exact", VERSION)
+            .with("frequent", self.frequent)
+            .with("shingle", self.shingle)
+            .with("similarity", self.similarity)
+            .with("threshold", self.threshold)
     }
 
     fn payload_bytes(&self) -> usize {
