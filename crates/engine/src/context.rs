@@ -68,12 +68,11 @@ impl Budget {
         Ok(())
     }
 
-    /// Refuses a cap that cannot hold one document with all that is made of it.
+    /// Refuses a cap that cannot hold one document with all that is made of it, `bytes` together.
     pub(crate) fn admit_document(self, bytes: u64) -> Result<(), EngineError> {
-        // Content, text, normal form, and 16 bytes for each word, in the worst case one for two characters.
-        let needed = 72 * MIB + 6 * MIB * self.threads + 16 * MIB + 12 * bytes;
+        let needed = 32 * MIB + 3 * MIB * self.threads + bytes;
         if self.cap < needed {
-            let why = format!("a document of {} MB", bytes.div_ceil(MIB));
+            let why = "one of the documents".to_owned();
             return Err(EngineError::Memory { why, needed });
         }
         Ok(())

@@ -83,7 +83,7 @@ fn read_again(
                 }
                 _ => None,
             };
-            workshop.in_turn(ctx, batch.bytes(), &heavy, |workshop| {
+            workshop.in_turn(ctx, &batch, &heavy, |workshop| {
                 batch.records().enumerate().filter_map(|record| symbols(workshop, record)).collect()
             })
         };

@@ -20,6 +20,15 @@ use crate::walk::Watch;
 const BATCH_BYTES: usize = 512 << 10;
 const LEAST_BATCH_BYTES: usize = 64 << 10;
 
+/// Batches above this size hold one large document. They are handled by one worker at a time, which lets go of its
+/// buffers afterwards.
+pub(crate) const HEAVY: usize = 2 << 20;
+
+/// What a large document takes while it is handled: for each of its bytes, and for each word, which has a place, a
+/// hash, a symbol, and room in a block and its table.
+const PER_BYTE: usize = 5;
+const PER_WORD: usize = 50;
+
 /// Small shards are put together until they reach this size: each unit leaves a few files behind.
 const UNIT_BYTES: u64 = 64 << 20;
 
@@ -55,6 +64,7 @@ pub(crate) struct Batch {
     pub(crate) first: u64,
     /// The unit it comes from, as a place in the list that was given.
     pub(crate) unit: usize,
+    weight: usize,
 }
 
 /// A shard ended in this batch.
@@ -146,6 +156,22 @@ impl Batch {
         self.arena.len()
     }
 
+    /// Bytes that it takes with what is made of it on the way: of a large document that is many times its size, by the
+    /// number of its words.
+    fn weigh(&mut self) {
+        self.weight = self.bytes();
+        if self.weight >= HEAVY {
+            let ends = |byte: &&u8| !(byte.is_ascii_alphanumeric() || (0x80..0xe0).contains(*byte));
+            let words = self.arena.iter().filter(ends).count();
+            self.weight = self.weight * PER_BYTE + words * PER_WORD;
+        }
+    }
+
+    /// Bytes that it takes while it is handled.
+    pub(crate) fn weight(&self) -> usize {
+        self.weight
+    }
+
     /// The records, in order.
     pub(crate) fn records(&self) -> impl Iterator<Item = Record<'_>> {
         self.entries.iter().map(|entry| match entry {
@@ -200,6 +226,7 @@ impl Source<'_> {
             }
             self.read(&mut batch)?;
         }
+        batch.weigh();
         self.records += batch.len() as u64;
         self.watch.documents.fetch_add(batch.len() as u64, Ordering::Relaxed);
         Ok((batch.len() > 0 || !batch.ends.is_empty()).then_some(batch))
@@ -324,7 +351,7 @@ impl<T: Weight> Feed<'_, T> {
                 None => self.ended = true,
                 Some(batch) => {
                     let (reply, result) = bounded(1);
-                    self.held.fetch_add(batch.bytes(), Ordering::Relaxed);
+                    self.held.fetch_add(batch.weight(), Ordering::Relaxed);
                     pool.send(Task { batch, reply }).map_err(|_| EngineError::Stopped)?;
                     self.waiting.push_back(result);
                 }
@@ -390,7 +417,7 @@ pub(crate) fn run<W, T: Send + Weight>(
             scope.spawn(move || {
                 let mut state = worker();
                 for Task { batch, reply } in taken {
-                    let before = batch.bytes();
+                    let before = batch.weight();
                     let result = work(&mut state, batch);
                     held.fetch_add(result.bytes(), Ordering::Relaxed);
                     held.fetch_sub(before, Ordering::Relaxed);

@@ -27,7 +27,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::measure::Measure;
-use crate::pipeline::{self, Batch, Extra, Feed, Record};
+use crate::pipeline::{self, Batch, Extra, Feed, HEAVY, Record};
 use crate::recipe::{JobRecipe, Keep, Within};
 use crate::store::file::RunWriter;
 use crate::store::sort::{Posting, Postings, Sorter, existing};
@@ -49,6 +49,11 @@ pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: bool) -> Result
         let mut reader = shard.open(corpus.options())?;
         while let Some(item) = reader.next()? {
             let Item::Document(document) = item else { continue };
+            if document.content.len() >= HEAVY {
+                // It would take more memory than an estimate is worth; its symbols take about half of it.
+                scratch += document.content.len() as u64 / 2;
+                continue;
+            }
             analyser.read(extractor.extract(&document, content).text, &mut features);
             let names = 12 + document.id.len() + document.url.map_or(0, str::len);
             sketch.clear();
@@ -321,9 +326,6 @@ pub(crate) struct Workshop {
     last: [usize; 3],
 }
 
-/// Documents above this size are handled by one worker at a time, and its buffers let go afterwards.
-const HEAVY: usize = 2 << 20;
-
 /// A rejection as a line of `rejected.jsonl`.
 #[derive(Serialize)]
 struct RejectedLine<'a> {
@@ -354,10 +356,10 @@ impl Workshop {
         batch: Batch,
         heavy: &Mutex<()>,
     ) -> Result<Sketched, EngineError> {
-        self.in_turn(ctx, batch.bytes(), heavy, |workshop| workshop.sketch_all(ctx, batch))
+        self.in_turn(ctx, &batch, heavy, |workshop| workshop.sketch_all(ctx, &batch))
     }
 
-    fn sketch_all(&mut self, ctx: &Context<'_>, mut batch: Batch) -> Sketched {
+    fn sketch_all(&mut self, ctx: &Context<'_>, batch: &Batch) -> Sketched {
         let mut out = Sketched {
             rows: Vec::with_capacity(batch.len()),
             names: Vec::with_capacity(self.last[0]),
@@ -365,7 +367,7 @@ impl Workshop {
             keys: Vec::with_capacity(self.last[1]),
             spool: Vec::with_capacity(self.last[2]),
             rejected: Vec::new(),
-            ends: std::mem::take(&mut batch.ends),
+            ends: batch.ends.clone(),
         };
         for (index, record) in batch.records().enumerate() {
             match record {
@@ -473,7 +475,7 @@ impl Workshop {
         survey: &dyn Survey,
         heavy: &Mutex<()>,
     ) -> Result<(), EngineError> {
-        self.in_turn(ctx, batch.bytes(), heavy, |workshop| {
+        self.in_turn(ctx, batch, heavy, |workshop| {
             for record in batch.records() {
                 if let Record::Document(document, _) = record {
                     workshop.survey(ctx, &document, survey);
@@ -486,14 +488,14 @@ impl Workshop {
     pub(crate) fn in_turn<T>(
         &mut self,
         ctx: &Context<'_>,
-        bytes: usize,
+        batch: &Batch,
         heavy: &Mutex<()>,
         work: impl FnOnce(&mut Self) -> T,
     ) -> Result<T, EngineError> {
-        if bytes < HEAVY {
+        if batch.bytes() < HEAVY {
             return Ok(work(self));
         }
-        ctx.budget.admit_document(bytes as u64)?;
+        ctx.budget.admit_document(batch.weight() as u64)?;
         let _turn = heavy.lock();
         let done = work(self);
         *self = Workshop::new(ctx);
