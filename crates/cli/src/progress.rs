@@ -71,27 +71,27 @@ impl Drop for Progress {
 }
 
 fn display(style: Style, total: Total, watch: &Watch, ended: &mpsc::Receiver<()>) {
-    let mut meter = Meter::new(total);
-    let plain = |meter: &mut Meter| tell(sentence(&meter.read(watch)));
+    let meter = Meter::new(total);
+    let plain = || tell(sentence(&meter.read(watch)));
     match style {
         Style::None => {}
         Style::Auto if std::io::stderr().is_terminal() => bar(total, watch, ended),
         // Work that is over in a moment needs no words, unless they were asked for.
-        Style::Auto => lines(PLAIN_INTERVAL, ended, || plain(&mut meter)),
+        Style::Auto => lines(PLAIN_INTERVAL, ended, plain),
         Style::Plain => {
-            lines(PLAIN_INTERVAL, ended, || plain(&mut meter));
-            plain(&mut meter);
+            lines(PLAIN_INTERVAL, ended, plain);
+            plain();
         }
         Style::Json => {
-            let json = |meter: &mut Meter| tell(json(&meter.read(watch)));
-            lines(JSON_INTERVAL, ended, || json(&mut meter));
-            json(&mut meter);
+            let json = || tell(json(&meter.read(watch)));
+            lines(JSON_INTERVAL, ended, json);
+            json();
         }
     }
 }
 
 /// Calls `show` once every `interval` until the work is done.
-fn lines(interval: Duration, ended: &mpsc::Receiver<()>, mut show: impl FnMut()) {
+fn lines(interval: Duration, ended: &mpsc::Receiver<()>, show: impl Fn()) {
     while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(interval) {
         show();
     }
@@ -99,7 +99,7 @@ fn lines(interval: Duration, ended: &mpsc::Receiver<()>, mut show: impl FnMut())
 
 fn bar(total: Total, watch: &Watch, ended: &mpsc::Receiver<()>) {
     let bar = ProgressBar::no_length();
-    let mut meter = Meter::new(total);
+    let meter = Meter::new(total);
     let mut shown = None;
     loop {
         let state = ended.recv_timeout(Duration::from_millis(100));
@@ -148,12 +148,10 @@ fn dress(bar: &ProgressBar, reading: &Reading) {
     bar.reset();
 }
 
-/// Reads the watch, and knows when its stage began.
+/// Reads the watch, and knows when the work began.
 struct Meter {
     total: Total,
     begin: Instant,
-    stage: Option<&'static str>,
-    stage_begin: Instant,
 }
 
 /// What progress counts.
@@ -180,29 +178,25 @@ struct Reading {
 
 impl Meter {
     fn new(total: Total) -> Self {
-        Meter { total, begin: Instant::now(), stage: None, stage_begin: Instant::now() }
+        Meter { total, begin: Instant::now() }
     }
 
-    fn read(&mut self, watch: &Watch) -> Reading {
+    fn read(&self, watch: &Watch) -> Reading {
         let stage = watch.stage();
-        let name = stage.map(|stage| stage.name);
-        if name != self.stage {
-            self.stage = name;
-            self.stage_begin = Instant::now();
-        }
+        let elapsed = self.begin.elapsed();
         let documents = watch.documents.load(Ordering::Relaxed);
         let bytes = watch.bytes.load(Ordering::Relaxed);
         let (unit, done, total) = match (stage, self.total) {
-            (Some(stage), _) if stage.reads => (Unit::Bytes, bytes, stage.total),
-            (Some(stage), _) => (Unit::Steps, watch.steps.load(Ordering::Relaxed), stage.total),
+            (Some((stage, _)), _) if stage.reads => (Unit::Bytes, bytes, stage.total),
+            (Some((stage, _)), _) => (Unit::Steps, watch.steps.load(Ordering::Relaxed), stage.total),
             (None, Total::Bytes(all)) => (Unit::Bytes, bytes, Some(all)),
             (None, Total::Documents(all)) => (Unit::Documents, documents, Some(all)),
             (None, Total::Unknown) => (Unit::Bytes, bytes, None),
         };
         Reading {
-            seconds: self.begin.elapsed().as_secs_f64(),
-            stage_seconds: self.stage_begin.elapsed().as_secs_f64(),
-            stage: name,
+            seconds: elapsed.as_secs_f64(),
+            stage_seconds: stage.map_or(elapsed, |(_, since)| since).as_secs_f64(),
+            stage: stage.map(|(stage, _)| stage.name),
             unit,
             done,
             total,

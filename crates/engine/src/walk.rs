@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use lookalike_corpus::{Corpus, CorpusError, Format, Item, ReadOptions, Shard};
 use lookalike_model::{Document, Rejection, Skip};
@@ -18,8 +19,8 @@ pub struct Watch {
     pub documents: AtomicU64,
     /// Steps of the stage that is under way, in its own unit.
     pub steps: AtomicU64,
-    /// The stage that is under way, in work that has several.
-    stage: Mutex<Option<Stage>>,
+    /// The stage that is under way, in work that has several, and when it began.
+    stage: Mutex<Option<(Stage, Instant)>>,
 }
 
 /// One stage of a long piece of work.
@@ -39,9 +40,10 @@ impl Watch {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// The stage that is under way.
-    pub fn stage(&self) -> Option<Stage> {
-        *self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The stage that is under way, and for how long it has been.
+    pub fn stage(&self) -> Option<(Stage, Duration)> {
+        let stage = *self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        stage.map(|(stage, begun)| (stage, begun.elapsed()))
     }
 
     /// Begins a stage.
@@ -49,7 +51,7 @@ impl Watch {
         self.steps.store(0, Ordering::Relaxed);
         self.bytes.store(0, Ordering::Relaxed);
         self.documents.store(0, Ordering::Relaxed);
-        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = Some(stage);
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = Some((stage, Instant::now()));
     }
 
     /// Fails once the work was asked to end.
