@@ -5,9 +5,11 @@
 //! `dedup`, each member with its 8 predecessors by length and with the 8 members of smallest payload hash: about n
 //! pairs, never n squared. Elsewhere it is written down once as a group.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use lookalike_methods::Member;
+use lookalike_text::hash;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Bits, Catalogue, Lookup};
@@ -237,19 +239,21 @@ impl<'c> Proposals<'c> {
             }
         }
         let Some(level) = best else { return self.giant(group, fresh) };
-        // Parts that stay too large are told apart by their members: stricter keys come in several, and documents
-        // that are alike in all of them make the same part each time.
-        let mut giants: Vec<Vec<(u32, u32)>> = Vec::new();
+        // Stricter keys come in several, and documents that are alike in all of them make the same part each time: it is
+        // known again by a digest of its members and handled once.
+        let mut giants = BTreeSet::new();
         self.parts(group, level, &mut |proposals, part| {
-            if part.len() > proposals.limit {
-                if !giants.iter().any(|giant| giant == part) {
-                    giants.push(part.to_vec());
-                }
-                return Ok(());
+            if part.len() <= proposals.limit {
+                return if fresh { proposals.all_pairs(part) } else { Ok(()) };
             }
-            if fresh { proposals.all_pairs(part) } else { Ok(()) }
+            let members: Vec<u8> = part.iter().flat_map(|(document, _)| document.to_le_bytes()).collect();
+            if giants.insert(hash::digest(&members)) {
+                proposals.giant(&mut part.to_vec(), fresh)
+            } else {
+                Ok(())
+            }
         })?;
-        giants.iter_mut().try_for_each(|giant| self.giant(giant, fresh))
+        Ok(())
     }
 
     /// Hands the parts of a group at one level of strictness to `each`; returns the size of the largest, 0 when there

@@ -375,95 +375,126 @@ pub(crate) fn run<W, T: Send + Weight>(
     work: impl Fn(&mut W, Batch) -> T + Sync,
     drive: impl Fn(usize, &mut Feed<'_, T>) -> Result<(), EngineError> + Sync,
 ) -> Result<(), EngineError> {
-    let source = |index: usize, unit: &Unit| Source {
-        shards: &corpus.shards()[unit.clone()],
-        options: corpus.options(),
-        watch,
-        reader: None,
-        consumed: 0,
-        skipped: Vec::new(),
-        records: 0,
-        unit: index,
-        batch_bytes: shape.batch_bytes(),
-    };
-    let (held, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let line = Line::new(corpus, units, shape, watch);
     if shape.threads <= 1 {
         let mut state = worker();
         let mut here = |batch| work(&mut state, batch);
-        for (index, unit) in units.iter().enumerate() {
-            let feed = Feed {
-                source: source(index, unit),
-                ended: false,
-                waiting: VecDeque::new(),
-                most: 1,
-                held: &held,
-                most_held: usize::MAX,
-                failed: &failed,
-                work: Work::Here(&mut here),
-            };
-            drive(index, &mut { feed })?;
-        }
-        return Ok(());
+        return (0..units.len())
+            .try_for_each(|unit| drive(unit, &mut line.feed(unit, Work::Here(&mut here))));
     }
-    let drivers = shape.drivers.clamp(1, units.len().max(1));
-    let most = 2 * shape.threads.div_ceil(drivers) + 1;
     let (tasks, taken) = bounded::<Task<T>>(shape.threads);
-    let next = AtomicUsize::new(0);
-    let failure: Mutex<Option<(usize, EngineError)>> = Mutex::new(None);
     std::thread::scope(|scope| {
         for _ in 0..shape.threads {
             let taken = taken.clone();
-            let (held, worker, work) = (&held, &worker, &work);
+            let (line, worker, work) = (&line, &worker, &work);
             scope.spawn(move || {
                 let mut state = worker();
-                for Task { batch, reply } in taken {
-                    let before = batch.weight();
-                    let result = work(&mut state, batch);
-                    held.fetch_add(result.bytes(), Ordering::Relaxed);
-                    held.fetch_sub(before, Ordering::Relaxed);
-                    // A driver that failed no longer waits.
-                    let _ = reply.send(result);
-                }
+                line.work(&taken, |batch| work(&mut state, batch));
             });
         }
         drop(taken);
-        for _ in 0..drivers {
+        for _ in 0..line.drivers() {
             let tasks = tasks.clone();
-            let (next, failure, source, drive) = (&next, &failure, &source, &drive);
-            let (held, failed) = (&held, &failed);
-            scope.spawn(move || {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(unit) = units.get(index) else { return };
-                    if failed.load(Ordering::Relaxed) {
-                        return;
-                    }
-                    let mut feed = Feed {
-                        source: source(index, unit),
-                        ended: false,
-                        waiting: VecDeque::new(),
-                        most,
-                        held,
-                        most_held: shape.waiting_bytes,
-                        failed,
-                        work: Work::Pool(&tasks),
-                    };
-                    if let Err(error) = drive(index, &mut feed) {
-                        let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                        // Those that were stopped by another's failure have none of their own to tell.
-                        let told =
-                            matches!(error, EngineError::Stopped) && failed.swap(true, Ordering::Relaxed);
-                        failed.store(true, Ordering::Relaxed);
-                        if !told && failure.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
-                            *failure = Some((index, error));
-                        }
-                    }
-                }
-            });
+            let (line, drive) = (&line, &drive);
+            scope.spawn(move || line.drive(&tasks, drive));
         }
         drop(tasks);
     });
-    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
+    line.failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
+}
+
+/// What drivers and workers share.
+struct Line<'c> {
+    corpus: &'c Corpus,
+    units: &'c [Unit],
+    shape: Shape,
+    watch: &'c Watch,
+    next: AtomicUsize,
+    held: AtomicUsize,
+    failed: AtomicBool,
+    /// The earliest unit that failed, and why.
+    failure: Mutex<Option<(usize, EngineError)>>,
+}
+
+impl<'c> Line<'c> {
+    fn new(corpus: &'c Corpus, units: &'c [Unit], shape: Shape, watch: &'c Watch) -> Self {
+        Line {
+            corpus,
+            units,
+            shape,
+            watch,
+            next: AtomicUsize::new(0),
+            held: AtomicUsize::new(0),
+            failed: AtomicBool::new(false),
+            failure: Mutex::new(None),
+        }
+    }
+
+    fn drivers(&self) -> usize {
+        self.shape.drivers.clamp(1, self.units.len().max(1))
+    }
+
+    fn feed<'f, T>(&'f self, unit: usize, work: Work<'f, T>) -> Feed<'f, T> {
+        let source = Source {
+            shards: &self.corpus.shards()[self.units[unit].clone()],
+            options: self.corpus.options(),
+            watch: self.watch,
+            reader: None,
+            consumed: 0,
+            skipped: Vec::new(),
+            records: 0,
+            unit,
+            batch_bytes: self.shape.batch_bytes(),
+        };
+        Feed {
+            source,
+            ended: false,
+            waiting: VecDeque::new(),
+            most: 2 * self.shape.threads.div_ceil(self.drivers()) + 1,
+            held: &self.held,
+            most_held: self.shape.waiting_bytes,
+            failed: &self.failed,
+            work,
+        }
+    }
+
+    /// A worker: handles batches until no driver is left.
+    fn work<T: Weight>(&self, taken: &Receiver<Task<T>>, mut work: impl FnMut(Batch) -> T) {
+        for Task { batch, reply } in taken {
+            let before = batch.weight();
+            let result = work(batch);
+            self.held.fetch_add(result.bytes(), Ordering::Relaxed);
+            self.held.fetch_sub(before, Ordering::Relaxed);
+            // A driver that failed no longer waits.
+            let _ = reply.send(result);
+        }
+    }
+
+    /// A driver: takes one unit after the other until none is left or one failed.
+    fn drive<T>(
+        &self,
+        tasks: &Sender<Task<T>>,
+        drive: &impl Fn(usize, &mut Feed<'_, T>) -> Result<(), EngineError>,
+    ) {
+        loop {
+            let unit = self.next.fetch_add(1, Ordering::Relaxed);
+            if unit >= self.units.len() || self.failed.load(Ordering::Relaxed) {
+                return;
+            }
+            if let Err(error) = drive(unit, &mut self.feed(unit, Work::Pool(tasks))) {
+                self.fail(unit, error);
+            }
+        }
+    }
+
+    fn fail(&self, unit: usize, error: EngineError) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that were stopped by another's failure have none of their own to tell.
+        let other = self.failed.swap(true, Ordering::Relaxed) && matches!(error, EngineError::Stopped);
+        if !other && failure.as_ref().is_none_or(|(earlier, _)| unit < *earlier) {
+            *failure = Some((unit, error));
+        }
+    }
 }
 
 #[cfg(test)]

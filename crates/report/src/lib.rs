@@ -40,6 +40,7 @@ mod tables;
 
 pub use data::{BigCluster, Bin, Counts, Measure, PairSample, Report, Section, SizeBin, Slice, Which};
 pub use diff::{Change, Comparison, Segment, Side, View, compare};
+pub use html::thousands;
 pub use kind::Kind;
 pub use overlap::{Overlap, edit_similarity};
 pub use page::render;

@@ -432,21 +432,42 @@ fn too_little_room_is_refused_at_once_with_both_figures() {
     dedup("").path(&input).option("-o", &job).run().exits(0);
 }
 
-#[test]
-#[ignore = "short documents take ten times their text on disk, and the figure told before is too low"]
-fn scratch_files_stay_under_what_was_told() {
-    let folder = Folder::new();
-    let documents: Vec<_> = families(3000, 6)
+/// Documents of nine words.
+fn short_documents() -> Vec<super::support::Doc> {
+    let cut = |text: &str| text.split_whitespace().take(9).collect::<Vec<_>>().join(" ");
+    families(3000, 6)
         .into_iter()
         .map(|mut document| {
-            document.text = document.text.split_whitespace().take(9).collect::<Vec<_>>().join(" ");
+            document.text = cut(&document.text);
             document
         })
-        .collect();
-    let input = folder.file("in.jsonl", jsonl(&documents));
-    dedup("").path(&input).option("-o", folder.join("job")).run().exits(0);
-    let taken = super::bench::json(&folder.join("job/run.json"))["scratch_bytes"].as_u64().unwrap();
-    let text = fs::metadata(&input).unwrap().len();
+        .collect()
+}
+
+/// Runs a job; returns the scratch that was told before, that it took, and the bytes of the input.
+fn scratch(folder: &Folder, name: &str, documents: &[super::support::Doc]) -> (u64, u64, u64) {
+    let input = folder.file(format!("{name}.jsonl"), jsonl(documents));
+    let done = dedup("").path(&input).option("-o", folder.join(name)).run().exits(0);
+    let told = done.stderr.lines().find_map(|line| line.strip_prefix("scratch files will take about "));
+    let told: u64 = told.and_then(|rest| rest.split(' ').next()).and_then(|mb| mb.parse().ok()).unwrap();
+    let taken = super::bench::json(&folder.join(name).join("run.json"))["scratch_bytes"].as_u64().unwrap();
+    (told * 1_000_000, taken, fs::metadata(&input).unwrap().len())
+}
+
+#[test]
+fn scratch_files_stay_under_what_was_told() {
+    let folder = Folder::new();
+    for (name, documents) in [("short", short_documents()), ("usual", families(3000, 6))] {
+        let (told, taken, _) = scratch(&folder, name, &documents);
+        assert!(taken <= told, "{name}: {taken} of {told}");
+    }
+}
+
+#[test]
+#[ignore = "open: a row, a payload and 17 keys take 540 bytes of any document, ten times the text of a short one"]
+fn scratch_files_stay_under_a_fifth_more_than_the_text() {
+    let folder = Folder::new();
+    let (_, taken, text) = scratch(&folder, "short", &short_documents());
     assert!(taken <= text + text / 5, "{taken} for {text}");
 }
 
