@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use lookalike_corpus::{Corpus, Item, Origin};
-use lookalike_methods::{Sketch, Survey};
+use lookalike_methods::{Page, Sketch, Survey};
 use lookalike_model::Document;
 use lookalike_text::extract::Extractor;
 use lookalike_text::{Analyser, Features, hash};
@@ -54,11 +54,12 @@ pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: bool) -> Result
                 scratch += document.content.len() as u64 / 2;
                 continue;
             }
-            analyser.read(extractor.extract(&document, content).text, &mut features);
+            let text = extractor.extract(&document, content).text;
+            analyser.read(text, &mut features);
             let names = 12 + document.id.len() + document.url.map_or(0, str::len);
             sketch.clear();
             if !features.is_empty() {
-                method.sketch(&features, &mut sketch);
+                method.sketch(&Page { text, features: &features }, &mut sketch);
                 measure.symbols(&features, &mut symbols);
                 if spool && blocks.push(0, &symbols) {
                     blocks.encode(&mut encoded);
@@ -428,10 +429,10 @@ impl Workshop {
                 Some((analyser, own)) => {
                     analyser.read(text, own);
                     if !own.is_empty() {
-                        ctx.method.sketch(own, &mut self.sketch);
+                        ctx.method.sketch(&Page { text, features: own }, &mut self.sketch);
                     }
                 }
-                None => ctx.method.sketch(features, &mut self.sketch),
+                None => ctx.method.sketch(&Page { text, features }, &mut self.sketch),
             }
             if ctx.settings.spool {
                 ctx.measure.symbols(features, &mut self.symbols);
@@ -516,7 +517,7 @@ impl Workshop {
             }
         };
         if !features.is_empty() {
-            survey.see(features, &mut self.sketch.scratch);
+            survey.see(0, &Page { text, features }, &mut self.sketch.scratch);
         }
     }
 }

@@ -18,9 +18,9 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use lookalike_model::{Recipe, Similarity, Threshold};
-use lookalike_text::{Features, hash};
+use lookalike_text::hash;
 
-use crate::{Key, Member, Method, MethodError, Scratch, Setting, Sketch, Spec, Survey};
+use crate::{About, Key, Member, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, Survey};
 
 const VERSION: u32 = 1;
 
@@ -32,6 +32,25 @@ const FREQUENT: u16 = 256;
 
 /// Fronts of about this length have so many pairs (8,000) that shingles had better stand alone.
 const LONG_FRONT: f64 = if cfg!(test) { 6.0 } else { 128.0 };
+
+/// What people are told of it.
+pub(crate) const ABOUT: About = About {
+    name: "exact",
+    aliases: &[],
+    summary: "every pair at or above the threshold, none missed",
+    source: "prefix filter: Chaudhuri, Ganti, Kaushik 2006; position filter: Xiao et al. 2008; second shingle: Wang, Li, Feng 2012",
+    formula: "\
+order shingles from rare to frequent; sets of n and m shingles with Jaccard >= t share at least t*n of them,
+so they share one of the first n - ceil(t*n) + 1: these are the keys; accept: the sizes allow the threshold",
+    example: "lookalike pairs --method exact --threshold 0.8 docs.jsonl -o pairs.jsonl",
+    parameters: &[
+        ("frequent", "a shingle of more documents is a key only together with another"),
+        ("similarity", "jaccard, containment or cosine; the run's"),
+        ("threshold", "the run's"),
+        ("shingle", "words per shingle; the run's"),
+    ],
+    make: Exact::make,
+};
 
 /// The method `exact`.
 #[derive(Debug)]
@@ -150,10 +169,10 @@ impl Method for Exact {
         Some(self)
     }
 
-    fn sketch(&self, features: &Features, sketch: &mut Sketch) {
+    fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         let Scratch { values, more, .. } = &mut sketch.scratch;
-        features.shingles(self.shingle, values);
+        page.shingles(self.shingle, values);
         more.clear();
         more.extend(values.iter().map(|&shingle| self.counters.order(shingle)));
         more.sort_unstable();
@@ -169,12 +188,12 @@ impl Method for Exact {
     }
 
     /// What sizes alone can say: whether the threshold is in reach, and how near the sets can be.
-    fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<f64> {
+    fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
         let size = |payload: &[u8]| payload.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
         let (small, large) = (size(a).min(size(b)), size(a).max(size(b)));
         let near =
             self.similarity == Similarity::Containment || self.least_of_both(small, large) <= small.into();
-        near.then(|| f64::from(small) / f64::from(large.max(1)))
+        near.then(|| Score::even(f64::from(small) / f64::from(large.max(1))))
     }
 
     fn plausible(&self, a: Member, b: Member) -> bool {
@@ -225,8 +244,8 @@ fn slot(shingle: u64) -> usize {
 }
 
 impl Survey for Exact {
-    fn see(&self, features: &Features, scratch: &mut Scratch) {
-        features.shingles(self.shingle, &mut scratch.values);
+    fn see(&self, _pass: u32, page: &Page<'_>, scratch: &mut Scratch) {
+        page.shingles(self.shingle, &mut scratch.values);
         let table = self.counters.table();
         for &shingle in &scratch.values {
             let count = |count: u16| count.checked_add(1);
@@ -256,7 +275,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use lookalike_text::{Analyser, Profile};
+    use lookalike_text::{Analyser, Features, Profile};
     use proptest::prelude::*;
 
     fn read(words: &[u8]) -> Features {
@@ -317,12 +336,12 @@ mod tests {
                 let method = crate::method(&format!("exact:frequent={frequent}"), &setting).unwrap();
                 let features: Vec<Features> = documents.iter().map(|words| read(words)).collect();
                 let mut scratch = Scratch::default();
-                features.iter().for_each(|features| method.survey().unwrap().see(features, &mut scratch));
+                features.iter().for_each(|features| method.survey().unwrap().see(0, &Page { text: "", features }, &mut scratch));
                 let sketches: Vec<Sketch> = features
                     .iter()
                     .map(|features| {
                         let mut sketch = Sketch::default();
-                        method.sketch(features, &mut sketch);
+                        method.sketch(&Page { text: "", features }, &mut sketch);
                         sketch
                     })
                     .collect();
@@ -345,11 +364,11 @@ mod tests {
         let make = || crate::method("exact", &Setting::default()).unwrap();
         let (one, two) = (make(), make());
         let features = read(&[1, 2, 3, 4, 5, 6, 7]);
-        one.survey().unwrap().see(&features, &mut Scratch::default());
+        one.survey().unwrap().see(0, &Page { text: "", features: &features }, &mut Scratch::default());
         assert!(two.survey().unwrap().load(&one.survey().unwrap().save()));
         let sketch = |method: &dyn Method| {
             let mut sketch = Sketch::default();
-            method.sketch(&features, &mut sketch);
+            method.sketch(&Page { text: "", features: &features }, &mut sketch);
             sketch.keys
         };
         assert_eq!(sketch(&*one), sketch(&*two));

@@ -6,25 +6,32 @@
 //! them.
 //!
 //! ```
-//! use lookalike_methods::{Setting, Sketch, method};
+//! use lookalike_methods::{Page, Score, Setting, Sketch, method};
 //! use lookalike_text::{Analyser, Features, Profile};
 //!
 //! let md5 = method("md5", &Setting::default())?;
 //! let mut analyser = Analyser::new(&Profile::web());
 //! let (mut features, mut one, mut two) = (Features::default(), Sketch::default(), Sketch::default());
-//! analyser.read("a rose is a rose is a rose", &mut features);
-//! md5.sketch(&features, &mut one);
-//! analyser.read("A rose is a rose; is a rose!", &mut features);
-//! md5.sketch(&features, &mut two);
+//! let text = "a rose is a rose is a rose";
+//! analyser.read(text, &mut features);
+//! md5.sketch(&Page { text, features: &features }, &mut one);
+//! let text = "A rose is a rose; is a rose!";
+//! analyser.read(text, &mut features);
+//! md5.sketch(&Page { text, features: &features }, &mut two);
 //! assert_eq!(one.keys, two.keys);
-//! assert_eq!(md5.accept(&one.payload, &two.payload, one.keys.len() as u32), Some(1.0));
+//! assert_eq!(md5.accept(&one.payload, &two.payload, one.keys.len() as u32), Some(Score::even(1.0)));
 //! # Ok::<(), lookalike_methods::MethodError>(())
 //! ```
 //!
 //! - [`spec`]: a method as typed, `name:key=value,…`
+//! - [`about`]: the list of all methods, and what a person may want to know of each
+//! - [`lexicon`]: what a whole collection tells of its words, for methods that weigh them
+//! - `words`: the distinct words of a document
 //! - one file per method; `template.rs` shows the shape
 
+pub mod about;
 mod exact;
+pub mod lexicon;
 mod md5;
 mod minhash;
 mod seed;
@@ -32,12 +39,17 @@ mod simhash;
 pub mod spec;
 #[cfg(test)]
 mod template;
+mod words;
 
 use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use lookalike_model::{Recipe, Similarity, Threshold};
 use lookalike_text::{Features, Profile};
 
+pub use about::{About, METHODS, names};
+pub use lexicon::Lexicon;
 pub use spec::{MethodError, Spec};
 
 /// What a run fixes for all of its methods.
@@ -91,7 +103,7 @@ pub struct Sketch {
 }
 
 /// Buffers that a method may use while it sketches.
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default)]
 pub struct Scratch {
     /// Hashes, minima.
     pub values: Vec<u64>,
@@ -99,8 +111,23 @@ pub struct Scratch {
     pub more: Vec<u64>,
     /// Weighted sums.
     pub sums: Vec<i64>,
+    /// Places in a document.
+    pub places: Vec<u32>,
+    /// The distinct words of a document.
+    pub words: Vec<words::Word>,
+    /// Weights of places.
+    pub weights: Vec<(f64, u32)>,
     /// Text.
     pub text: String,
+    /// What a method needs that has another inside.
+    pub inner: Option<Box<(Features, Sketch)>>,
+}
+
+impl Clone for Scratch {
+    /// Empty: what is in buffers means nothing.
+    fn clone(&self) -> Self {
+        Scratch::default()
+    }
 }
 
 impl PartialEq for Scratch {
@@ -118,6 +145,68 @@ impl Sketch {
         self.payload.clear();
         self.length = 0;
     }
+}
+
+/// A document as a method sees it: its words, and the text they were found in.
+#[derive(Debug, Clone, Copy)]
+pub struct Page<'a> {
+    /// The text as it was extracted.
+    pub text: &'a str,
+    /// Its words by the method's profile.
+    pub features: &'a Features,
+}
+
+impl Deref for Page<'_> {
+    type Target = Features;
+
+    fn deref(&self) -> &Features {
+        self.features
+    }
+}
+
+/// How near two documents are by the word of a method.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Score {
+    /// How near the first is to the second, from 0 to 1; for a method that sees containment, how much of it is in the
+    /// second.
+    pub forward: f64,
+    /// The same number, or how much of the second is in the first.
+    pub backward: f64,
+}
+
+impl Score {
+    /// The same both ways.
+    pub fn even(score: f64) -> Self {
+        Score { forward: score, backward: score }
+    }
+
+    /// As seen from the second document.
+    #[must_use]
+    pub fn turned(self) -> Self {
+        Score { forward: self.backward, backward: self.forward }
+    }
+}
+
+/// What a method decides by when it must see the documents again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnMeasure {
+    /// What is measured, on words by the method's profile.
+    pub similarity: Similarity,
+    /// How much of it is enough.
+    pub threshold: Threshold,
+    /// Words per shingle.
+    pub shingle: usize,
+}
+
+/// What a method must know of the words of a collection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Detail {
+    /// Nothing.
+    Nothing,
+    /// In how many documents each word is, and how often; words of one occurrence are like unknown ones.
+    Counts,
+    /// Every word, spelled out, with the distribution of its frequencies.
+    Everything,
 }
 
 /// A document as its group sees it.
@@ -139,6 +228,11 @@ pub trait Method: fmt::Debug + Send + Sync {
         None
     }
 
+    /// True when it looks at sentences.
+    fn sentences(&self) -> bool {
+        false
+    }
+
     /// Width of every payload.
     fn payload_bytes(&self) -> usize;
 
@@ -147,21 +241,43 @@ pub trait Method: fmt::Debug + Send + Sync {
         1
     }
 
+    /// True when [`Method::accept`] looks at the number of shared keys, and not at payloads alone.
+    fn counts_keys(&self) -> bool {
+        self.keys_to_share() > 1
+    }
+
     /// True when keys have tags, which costs four bytes for each of them on disk.
     fn tagged(&self) -> bool {
         false
     }
 
-    /// What it must know of the whole corpus before it can sketch; that takes one more pass over the input.
+    /// True for the tag of keys by which a document looks for others and is not found itself. Of two documents the
+    /// earlier is found by the later.
+    fn only_asks(&self, _tag: u32) -> bool {
+        false
+    }
+
+    /// What it must know of the words of the collection before anything else.
+    fn lexicon(&self) -> Detail {
+        Detail::Nothing
+    }
+
+    /// Takes the lexicon that it asked for, by its own profile. Called once, before documents are seen.
+    fn learn(&self, _lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
+        Ok(())
+    }
+
+    /// What else it must know of the whole corpus before it can sketch; that takes further passes over the input.
     fn survey(&self) -> Option<&dyn Survey> {
         None
     }
 
     /// Replaces `sketch` with that of a document with at least one word.
-    fn sketch(&self, features: &Features, sketch: &mut Sketch);
+    fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch);
 
-    /// The method's own verdict on a pair: its score if they are near-duplicates. Symmetric.
-    fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<f64>;
+    /// The method's own verdict on a pair: its score if they are near-duplicates. Seen from the other document, the
+    /// score is turned, and nothing else changes.
+    fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score>;
 
     /// True unless the pair need not be measured: because the verdict is part of what the method is, or because the
     /// payloads show that the threshold is out of reach. Symmetric.
@@ -169,10 +285,27 @@ pub trait Method: fmt::Debug + Send + Sync {
         self.accept(a, b, shared).is_some()
     }
 
+    /// How it decides when keys and payloads are not enough: accepted pairs are near-duplicates only if they are that
+    /// near by this measure. Runs that verify pairs do so by their own.
+    fn own_measure(&self) -> Option<OwnMeasure> {
+        None
+    }
+
     /// False for a pair that met in a group and yet cannot reach the threshold, seen from lengths and tags alone.
     /// Symmetric.
     fn plausible(&self, _a: Member, _b: Member) -> bool {
         true
+    }
+
+    /// The greatest [`Sketch::length`] of documents that one of this length can be paired with. Never falls as `length`
+    /// grows.
+    fn longest_partner(&self, _length: u32) -> u32 {
+        u32::MAX
+    }
+
+    /// The most documents that a key may have, out of `documents`; keys of more are dropped.
+    fn most_common(&self, _documents: u64) -> u64 {
+        u64::MAX
     }
 
     /// Appends stricter keys for a member of a group that is too large: every pair of members that [`Method::accept`]
@@ -192,12 +325,20 @@ pub trait Method: fmt::Debug + Send + Sync {
     }
 }
 
-/// Knowledge of a whole corpus, gathered in a pass of its own. The order of the documents does not matter.
+/// Knowledge of a whole corpus, gathered in passes of its own. The order of the documents does not matter.
 pub trait Survey: Send + Sync {
-    /// Takes one document with at least one word into account.
-    fn see(&self, features: &Features, scratch: &mut Scratch);
+    /// Number of passes over the corpus.
+    fn passes(&self) -> u32 {
+        1
+    }
 
-    /// All that was gathered, for a file.
+    /// Takes one document with at least one word into account, in the pass of this number, which counts from 0.
+    fn see(&self, pass: u32, page: &Page<'_>, scratch: &mut Scratch);
+
+    /// All documents were seen in this pass.
+    fn end(&self, _pass: u32) {}
+
+    /// All that was gathered, for a file. Also asked for in the midst of a pass.
     fn save(&self) -> Vec<u8>;
 
     /// Takes back what was saved; false when the bytes are of another kind.
@@ -207,14 +348,10 @@ pub trait Survey: Send + Sync {
 /// The method that `text` names, such as `minhash` or `simhash:n=3+5,k=3`, for runs with this `setting`.
 pub fn method(text: &str, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
     let spec: Spec = text.parse()?;
-    match spec.name() {
-        "minhash" => minhash::MinHash::make(spec, setting),
-        "simhash" => simhash::SimHash::make(spec, setting),
-        "exact" => exact::Exact::make(spec, setting),
-        "md5" => md5::Md5::make(spec, setting),
-        _ => Err(spec.unknown(NAMES)),
+    match about::find(spec.name()) {
+        Some((about, stands_for)) => (about.make)(spec.over(stands_for)?, setting),
+        None => Err(spec.unknown(METHODS.iter().flat_map(|about| {
+            [about.name].into_iter().chain(about.aliases.iter().map(|(alias, _)| *alias))
+        }))),
     }
 }
-
-/// The names that [`method()`] knows.
-pub const NAMES: &[&str] = &["minhash", "simhash", "exact", "md5"];

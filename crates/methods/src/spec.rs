@@ -3,14 +3,18 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use lookalike_text::Profile;
+
 /// What is wrong with a method as typed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MethodError {
     /// No such method.
-    #[error("there is no method {name}; known are {known}")]
+    #[error("there is no method {name}; {nearest}; known are {known}")]
     Unknown {
         /// As typed.
         name: String,
+        /// Which one was meant, perhaps.
+        nearest: String,
         /// What there is.
         known: String,
     },
@@ -23,14 +27,16 @@ pub enum MethodError {
         part: String,
     },
     /// No such parameter.
-    #[error("the method {method} has no parameter {key}; it has {known}")]
+    #[error("the method {method} has no parameter {key}; {nearest}")]
     Key {
         /// The method.
         method: String,
         /// As typed.
         key: String,
+        /// Which one was meant, perhaps, and what there is.
+        nearest: String,
         /// What there is.
-        known: String,
+        known: Vec<String>,
     },
     /// A value that makes no sense.
     #[error("{value} cannot be {key} of the method {method}: {wanted}")]
@@ -53,7 +59,8 @@ impl MethodError {
     /// Of a method that sees only documents of about the same size.
     pub(crate) fn blind_to_containment(name: &str) -> Self {
         MethodError::Unable(format!(
-            "{name} cannot see that one document holds another of a different size; the method that can is exact"
+            "{name} cannot see that one document holds another of a different size; the methods that can are exact, \
+             mod, sif, cops and koala"
         ))
     }
 }
@@ -64,7 +71,7 @@ pub struct Spec {
     name: String,
     given: BTreeMap<String, String>,
     /// Parameters that were asked for, for the error about others.
-    known: Vec<&'static str>,
+    known: Vec<String>,
 }
 
 impl FromStr for Spec {
@@ -91,22 +98,63 @@ impl Spec {
         &self.name
     }
 
+    /// The same parameters, and those of `text` where they were not given.
+    pub(crate) fn over(mut self, text: &str) -> Result<Self, MethodError> {
+        let Spec { name, given, .. } = text.parse()?;
+        for (key, value) in given {
+            self.given.entry(key).or_insert(value);
+        }
+        self.name = name;
+        Ok(self)
+    }
+
     /// The parameter `key`, if it was given.
-    pub fn text(&mut self, key: &'static str) -> Option<String> {
-        self.known.push(key);
+    pub fn text(&mut self, key: &str) -> Option<String> {
+        self.known.push(key.to_owned());
         self.given.remove(key)
     }
 
     /// The parameter `key`, parsed and found good by `accept`, or `default`; `wanted` tells what would do.
     pub fn value<T: FromStr>(
         &mut self,
-        key: &'static str,
+        key: &str,
         default: T,
         wanted: &str,
         accept: impl Fn(&T) -> bool,
     ) -> Result<T, MethodError> {
         let Some(text) = self.text(key) else { return Ok(default) };
         text.parse().ok().filter(accept).ok_or_else(|| self.bad(key, &text, wanted))
+    }
+
+    /// The parameter `key` as one of some words, or the first of them.
+    pub fn choice<T: Copy>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<T, MethodError> {
+        let Some(text) = self.text(key) else { return Ok(choices[0].1) };
+        let found = choices.iter().find(|(name, _)| *name == text);
+        found.map(|(_, choice)| *choice).ok_or_else(|| {
+            let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+            self.bad(key, &text, &format!("one of {} is wanted", names.join(", ")))
+        })
+    }
+
+    /// The parameter `profile`, with semicolons where a profile by itself has a colon and commas, such as
+    /// `yandex;stop=none;min-letters=1`; `run` is the profile that the run measures by.
+    pub fn profile(&mut self, default: Option<Profile>) -> Result<Option<Profile>, MethodError> {
+        let Some(text) = self.text("profile") else { return Ok(default) };
+        if text == "run" {
+            return Ok(None);
+        }
+        let parsed = text.replacen(';', ":", 1).replace(';', ",").parse();
+        parsed.map(Some).map_err(|error: lookalike_text::ProfileError| {
+            self.bad("profile", &text, &format!("{error}, and run stands for the one that is measured by"))
+        })
+    }
+
+    /// Takes all parameters that begin with `prefix`, under the rest of their names.
+    pub fn part(&mut self, prefix: &str) -> BTreeMap<String, String> {
+        let keys: Vec<String> = self.given.keys().filter(|key| key.starts_with(prefix)).cloned().collect();
+        keys.into_iter()
+            .filter_map(|key| self.given.remove(&key).map(|value| (key[prefix.len()..].to_owned(), value)))
+            .collect()
     }
 
     /// The error about a value that will not do.
@@ -122,11 +170,71 @@ impl Spec {
     /// Fails when a parameter was given that nobody asked for.
     pub fn finish(self) -> Result<(), MethodError> {
         let Some((key, _)) = self.given.into_iter().next() else { return Ok(()) };
-        let known = if self.known.is_empty() { "none".to_owned() } else { self.known.join(", ") };
-        Err(MethodError::Key { method: self.name, key, known })
+        let nearest = match nearest(&key, self.known.iter().map(String::as_str)) {
+            None => "it has none".to_owned(),
+            Some(nearest) => format!("{nearest} may be meant, and it has {}", self.known.join(", ")),
+        };
+        Err(MethodError::Key { method: self.name, key, nearest, known: self.known })
     }
 
-    pub(crate) fn unknown(&self, names: &[&str]) -> MethodError {
-        MethodError::Unknown { name: self.name.clone(), known: names.join(", ") }
+    pub(crate) fn unknown<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> MethodError {
+        let nearest = nearest(&self.name, names.clone()).unwrap_or_default();
+        MethodError::Unknown {
+            name: self.name.clone(),
+            nearest: format!("{nearest} may be meant"),
+            known: names.collect::<Vec<_>>().join(", "),
+        }
+    }
+}
+
+/// A profile as a value of the parameter `profile`.
+pub(crate) fn profile_value(profile: Option<&Profile>) -> String {
+    profile.map_or("run".to_owned(), |profile| profile.to_string().replace([':', ','], ";"))
+}
+
+/// The name that takes the fewest edits to get from `typed`; the first of several.
+fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    names.min_by_key(|name| edits(typed, name))
+}
+
+/// Insertions, deletions and substitutions from `a` to `b`.
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let substituted = corner + usize::from(x != *y);
+            corner = row[j + 1];
+            row[j + 1] = substituted.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_takes_the_fewest_edits() {
+        assert_eq!((edits("kitten", "sitting"), edits("", "abc"), edits("abc", "")), (3, 3, 3));
+        assert_eq!(nearest("minhsh", ["simhash", "minhash", "md5"].into_iter()), Some("minhash"));
+        assert_eq!(nearest("x", [].into_iter()), None);
+    }
+
+    #[test]
+    fn profiles_are_parameters() {
+        let mut spec: Spec = "x:profile=yandex;stop=none;min-letters=1".parse().unwrap();
+        let profile = spec.profile(None).unwrap().unwrap();
+        assert_eq!(profile.to_string(), "yandex:min-letters=1,stop=none");
+        assert_eq!(profile_value(Some(&profile)), "yandex;min-letters=1;stop=none");
+        let again: Spec = format!("x:profile={}", profile_value(Some(&profile))).parse().unwrap();
+        assert_eq!(again.clone().profile(None), Ok(Some(profile)));
+        let mut run: Spec = "x:profile=run".parse().unwrap();
+        assert_eq!(run.profile(Some(Profile::kolcz())), Ok(None));
+        let mut bad: Spec = "x:profile=jandex".parse().unwrap();
+        assert!(bad.profile(None).unwrap_err().to_string().contains("there are web"));
     }
 }

@@ -1,16 +1,28 @@
 //! `first-word`: documents that begin with the same word are near-duplicates. A template, built for tests only.
 //!
-//! To write a method, copy this file, then name it in [`crate::method()`] and [`crate::NAMES`]. From then on the
-//! contract test in `tests/contract.rs` runs it, too. This paragraph becomes what the method does, in a few
-//! sentences, and the paper that it comes from.
+//! To write a method, copy this file, then name its `ABOUT` in [`crate::METHODS`]. From then on the contract test in
+//! `tests/contract.rs` runs it, too. This paragraph becomes what the method does, in a few sentences, and the paper
+//! that it comes from.
 
 use lookalike_model::Recipe;
-use lookalike_text::{Features, hash};
+use lookalike_text::hash;
 
-use crate::{Key, Method, MethodError, Setting, Sketch, Spec, seed};
+use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, seed};
 
 /// Raised when the same parameters would give other keys or payloads.
 const VERSION: u32 = 1;
+
+/// What `lookalike methods` shows.
+const ABOUT: About = About {
+    name: "first-word",
+    aliases: &[],
+    summary: "documents with the same first word",
+    source: "nobody",
+    formula: "key = h(w_1)",
+    example: "lookalike pairs --method first-word:bits=32 docs.jsonl -o pairs.jsonl",
+    parameters: &[("bits", "bits of the key, 1 to 64"), ("seed", "of the hash function")],
+    make: FirstWord::make,
+};
 
 /// The method `first-word`: every parameter that a recipe names, ready for use.
 #[derive(Debug)]
@@ -43,41 +55,42 @@ impl Method for FirstWord {
 
     /// Clears first: the buffer comes from another document. A document without words gets no keys, but a payload
     /// of the right width.
-    fn sketch(&self, features: &Features, sketch: &mut Sketch) {
+    fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
-        sketch.length = features.len() as u32;
-        let first = features.hashes().first();
+        sketch.length = page.len() as u32;
+        let first = page.hashes().first();
         let value = first.map_or(0, |&word| hash::mix(word ^ seed::salt(self.seed)) >> (64 - self.bits));
         sketch.keys.extend(first.map(|_| Key { value, tag: 0 }));
         sketch.payload.extend_from_slice(&value.to_le_bytes());
     }
 
     /// Looks at payloads alone, so that it can be asked about any two documents.
-    fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<f64> {
-        (a == b).then_some(1.0)
+    fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
+        (a == b).then_some(Score::even(1.0))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_text::{Analyser, Profile};
+    use lookalike_text::{Analyser, Features, Profile};
 
     #[test]
     fn documents_with_the_same_first_word_meet() -> Result<(), MethodError> {
         let method = FirstWord::make("first-word:bits=32".parse()?, &Setting::default())?;
         assert_eq!(method.recipe().to_string(), "first-word/1:bits=32,seed=1");
+        assert!(method.recipe().parameters.keys().eq(ABOUT.parameters.iter().map(|(name, _)| name)));
         let (mut analyser, mut features) = (Analyser::new(&Profile::web()), Features::default());
         let mut sketch = |text| {
             let mut sketch = Sketch::default();
             analyser.read(text, &mut features);
-            method.sketch(&features, &mut sketch);
+            method.sketch(&Page { text, features: &features }, &mut sketch);
             sketch
         };
         let (one, two, three, none) = (sketch("a rose"), sketch("A tulip"), sketch("the rose"), sketch(""));
         assert_eq!(one.keys, two.keys);
         assert_ne!(one.keys, three.keys);
-        assert_eq!(method.accept(&one.payload, &two.payload, 1), Some(1.0));
+        assert_eq!(method.accept(&one.payload, &two.payload, 1), Some(Score::even(1.0)));
         assert_eq!(method.accept(&one.payload, &three.payload, 0), None);
         assert!(none.keys.is_empty() && none.payload.len() == method.payload_bytes());
         Ok(())

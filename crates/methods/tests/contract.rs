@@ -1,6 +1,11 @@
-//! What every method must hold, whatever it does. A new name in `NAMES` is tested here without a line more.
+//! What every method must hold, whatever it does. A new entry in `METHODS` is tested here without a line more.
 
-use lookalike_methods::{Method, MethodError, NAMES, Scratch, Setting, Sketch, method};
+use std::sync::Arc;
+
+use lookalike_methods::{
+    About, Detail, Lexicon, METHODS, Method, MethodError, Page, Score, Scratch, Setting, Sketch, method,
+    names,
+};
 use lookalike_model::Similarity;
 use lookalike_text::{Analyser, Features, Profile};
 use proptest::prelude::*;
@@ -15,24 +20,44 @@ const VARIANTS: &[&str] = &[
     "simhash:f=384,k=12,seed=9",
     "simhash:blocks=4x4,n=2+3+7,weight=1",
     "simhash:k=0",
+    "md5:input=raw,profile=kolcz",
 ];
 
 fn texts() -> impl Iterator<Item = &'static str> {
-    NAMES.iter().chain(VARIANTS).copied()
+    names().chain(VARIANTS.iter().copied())
 }
 
 fn make(text: &str) -> Box<dyn Method> {
     make_for(text, &Setting::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// A method that has seen, where it wants to, a corpus of one document.
+/// A method that has seen, where it wants to, a corpus of a few documents.
 fn make_for(text: &str, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
     let method = method(text, setting)?;
+    let corpus: Vec<Features> = CORPUS.iter().map(|text| read(&*method, text)).collect();
+    if method.lexicon() > Detail::Nothing {
+        let profile = method.profile().cloned().unwrap_or(Profile::web());
+        method.learn(&Arc::new(Lexicon::gather(&profile.recipe(), &corpus)))?;
+    }
     if let Some(survey) = method.survey() {
-        survey.see(&read(&*method, LONG), &mut Scratch::default());
+        for pass in 0..survey.passes() {
+            for (text, features) in CORPUS.iter().zip(&corpus).filter(|(_, features)| !features.is_empty()) {
+                survey.see(pass, &Page { text, features }, &mut Scratch::default());
+            }
+            survey.end(pass);
+        }
     }
     Ok(method)
 }
+
+/// What methods know when they begin: some words are in all documents, some in one.
+const CORPUS: &[&str] = &[
+    LONG,
+    "It was the best of times and the worst of roses, the season of light; the winter of hope was long ago.",
+    "Wisdom and foolishness, belief and incredulity. The spring of hope was the season of darkness and of roses.",
+    "A rose is a rose is a rose. Nothing else was ever the best of roses in the age of wisdom and of light.",
+    "Despair not: the winter is the season before the spring, and belief comes before wisdom in every age.",
+];
 
 fn read(method: &dyn Method, text: &str) -> Features {
     let web = Profile::web();
@@ -45,7 +70,7 @@ fn read(method: &dyn Method, text: &str) -> Features {
 
 fn sketch(method: &dyn Method, text: &str) -> Sketch {
     let mut sketch = Sketch::default();
-    method.sketch(&read(method, text), &mut sketch);
+    method.sketch(&Page { text, features: &read(method, text) }, &mut sketch);
     sketch
 }
 
@@ -58,14 +83,19 @@ fn hold_pair(name: &str, method: &dyn Method, a: &Sketch, b: &Sketch) {
     let shared = shared(a, b);
     let (one, two) = (&a.payload[..], &b.payload[..]);
     let accepted = method.accept(one, two, shared);
-    assert_eq!(accepted, method.accept(two, one, shared), "{name}: accept is not symmetric");
+    assert_eq!(
+        accepted,
+        method.accept(two, one, shared).map(Score::turned),
+        "{name}: accept depends on who is first"
+    );
     assert_eq!(
         method.promising(one, two, shared),
         method.promising(two, one, shared),
         "{name}: promising is not symmetric"
     );
     if let Some(score) = accepted {
-        assert!((0.0..=1.0).contains(&score), "{name}: a score of {score}");
+        let sane = |score: f64| (0.0..=1.0).contains(&score);
+        assert!(sane(score.forward) && sane(score.backward), "{name}: a score of {score:?}");
         assert!(method.promising(one, two, shared), "{name}: accepted without being promising");
     }
 }
@@ -79,8 +109,18 @@ fn hold_text(name: &str, method: &dyn Method, text: &str) -> Sketch {
     assert!(words > 0 || made.keys.is_empty(), "{name}: keys from no words");
     assert!(method.tagged() || made.keys.iter().all(|key| key.tag == 0), "{name}: tags where none are kept");
     if !made.keys.is_empty() {
-        let own = method.accept(&made.payload, &made.payload, shared(&made, &made));
-        assert!(own.is_some(), "{name}: not like itself");
+        let shared = made.keys.len() as u32;
+        if shared >= method.keys_to_share() {
+            let own = method.accept(&made.payload, &made.payload, shared);
+            assert!(own.is_some(), "{name}: not like itself");
+        }
+        let mut values: Vec<u64> = made.keys.iter().map(|key| key.value).collect();
+        values.sort_unstable();
+        values.dedup();
+        assert!(
+            values.len() == made.keys.len() || !method.counts_keys(),
+            "{name}: a method that counts keys has one twice"
+        );
     }
     made
 }
@@ -91,11 +131,35 @@ const LONG: &str = "It was the best of times, it was the worst of times. It was 
 
 #[test]
 fn all_names_make_methods() {
-    for name in NAMES {
-        assert_eq!(make(name).recipe().name, *name);
+    for about in METHODS {
+        for name in [about.name].into_iter().chain(about.aliases.iter().map(|(alias, _)| *alias)) {
+            assert_eq!(make(name).recipe().name, about.name);
+        }
     }
-    let error = method("none-such", &Setting::default()).unwrap_err().to_string();
-    assert!(NAMES.iter().all(|name| error.contains(name)), "{error}");
+    let mut all: Vec<&str> = names().collect();
+    all.sort_unstable();
+    assert!(all.is_sorted_by(|a, b| a < b), "a name stands for two methods: {all:?}");
+    let error = method("minhsah", &Setting::default()).unwrap_err().to_string();
+    assert!(names().all(|name| error.contains(name)), "{error}");
+    assert!(error.contains("minhash may be meant"), "{error}");
+}
+
+#[test]
+fn what_people_are_told_fits() {
+    for about in METHODS {
+        let About { name, summary, source, formula, example, .. } = about;
+        assert!(
+            !summary.ends_with('.') && !summary.contains('\n') && summary.len() <= 90,
+            "{name}: {summary}"
+        );
+        assert!(!source.is_empty() && example.contains(&format!(" {name}")), "{name}: {example}");
+        assert!(formula.lines().all(|line| line.chars().count() <= 120), "{name}: {formula}");
+        let mut told: Vec<&str> = about.parameters.iter().map(|(parameter, _)| *parameter).collect();
+        told.sort_unstable();
+        let recipe = make(name).recipe();
+        let known: Vec<&str> = recipe.parameters.keys().map(String::as_str).collect();
+        assert_eq!(told, known, "{name}: parameters that are told of and that there are");
+    }
 }
 
 #[test]
@@ -127,7 +191,9 @@ fn sketches_do_not_depend_on_what_the_buffer_held() {
             used.scratch.more.extend(0..1000);
             used.scratch.sums.extend(0..1000);
             used.scratch.text.push_str("left over");
-            method.sketch(&read(&*method, text), &mut used);
+            used.scratch.places.extend(0..1000);
+            used.scratch.weights.extend([(7.0, 7); 1000]);
+            method.sketch(&Page { text, features: &read(&*method, text) }, &mut used);
             assert_eq!(used, sketch(&*method, text), "{name}");
         }
     }
@@ -136,15 +202,14 @@ fn sketches_do_not_depend_on_what_the_buffer_held() {
 /// The parameters of a method, as the error about one that it has not got lists them.
 fn parameters(name: &str) -> Vec<String> {
     match method(&format!("{name}:none-such=1"), &Setting::default()) {
-        Err(MethodError::Key { known, .. }) if known == "none" => Vec::new(),
-        Err(MethodError::Key { known, .. }) => known.split(", ").map(str::to_owned).collect(),
+        Err(MethodError::Key { known, .. }) => known,
         other => panic!("{name} takes a parameter none-such: {other:?}"),
     }
 }
 
 #[test]
 fn recipes_name_every_parameter() {
-    for name in NAMES {
+    for name in METHODS.iter().map(|about| about.name) {
         let recipe = make(name).recipe();
         let mut known = parameters(name);
         known.sort_unstable();

@@ -27,8 +27,7 @@ pub struct Analyser {
     profile: Profile,
     normaliser: Normaliser,
     segmenter: Option<WordSegmenterBorrowed<'static>>,
-    /// Hashes of the words to drop, sorted.
-    stop: Vec<u64>,
+    filter: Filter,
 }
 
 impl Analyser {
@@ -43,15 +42,12 @@ impl Analyser {
                 Some(WordSegmenter::new_dictionary(WordBreakInvariantOptions::default()))
             }
         };
-        let mut stop: Vec<u64> = profile
-            .stop
-            .iter()
-            .filter_map(|language| stop::function_words(language))
-            .flatten()
-            .map(|word| hash::word(word.as_bytes()))
-            .collect();
-        stop.sort_unstable();
-        Analyser { profile: profile.clone(), normaliser: Normaliser::new(profile.form), segmenter, stop }
+        Analyser {
+            profile: profile.clone(),
+            normaliser: Normaliser::new(profile.form),
+            segmenter,
+            filter: Filter::new(profile),
+        }
     }
 
     /// The profile that words are made by.
@@ -76,7 +72,7 @@ impl Analyser {
         } else {
             self.cut(normal, |start, end| {
                 let hash = hash::word(&normal.as_bytes()[start..end]);
-                if self.keeps(&normal[start..end], hash) {
+                if self.filter.keeps(&normal[start..end], hash) {
                     words.push(Span { start: start as u32, end: end as u32 });
                     hashes.push(hash);
                 }
@@ -111,10 +107,29 @@ impl Analyser {
             _ => runs::runs(normal, alphabet, Unspaced::Runs, word),
         }
     }
+}
 
-    /// True unless the profile drops this word.
-    fn keeps(&self, word: &str, hash: u64) -> bool {
-        let Profile { min_letters, max_digits, .. } = self.profile;
+/// Which of the words that were found a profile keeps.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    min_letters: usize,
+    max_digits: usize,
+    /// Hashes of function words, sorted.
+    stop: Vec<u64>,
+}
+
+impl Filter {
+    /// The filter of a profile.
+    pub fn new(profile: &Profile) -> Self {
+        let words = profile.stop.iter().filter_map(|language| stop::function_words(language)).flatten();
+        let mut stop: Vec<u64> = words.map(|word| hash::word(word.as_bytes())).collect();
+        stop.sort_unstable();
+        Filter { min_letters: profile.min_letters, max_digits: profile.max_digits, stop }
+    }
+
+    /// True for a word that is kept; `hash` is its own.
+    pub fn keeps(&self, word: &str, hash: u64) -> bool {
+        let Filter { min_letters, max_digits, .. } = *self;
         let long_enough = word.len() >= min_letters && word.chars().take(min_letters).count() == min_letters;
         long_enough
             && (max_digits == usize::MAX || word.chars().filter(|c| c.is_numeric()).count() <= max_digits)
@@ -187,6 +202,11 @@ impl Features {
         &self.normal
     }
 
+    /// The word at this place.
+    pub fn word(&self, index: usize) -> &str {
+        self.words[index].of(&self.normal)
+    }
+
     /// The words, in normal form and lower case.
     pub fn words(&self) -> impl ExactSizeIterator<Item = &str> {
         self.words.iter().map(|span| span.of(&self.normal))
@@ -238,6 +258,37 @@ impl Features {
             state.update(&block[..words.len() * 8]);
         }
         state.digest128()
+    }
+
+    /// Makes `out` the same text without the words whose hash `keep` is false for.
+    pub fn thin(&self, out: &mut Features, mut keep: impl FnMut(u64) -> bool) {
+        out.normal.clone_from(&self.normal);
+        out.spans.clone_from(&self.spans);
+        out.words.clear();
+        out.hashes.clear();
+        out.sentences.clear();
+        let mut first = 0;
+        let mut sentences = self.sentences.iter().peekable();
+        for (index, (&word, &hash)) in self.words.iter().zip(&self.hashes).enumerate() {
+            while sentences.next_if(|sentence| sentence.end as usize <= index).is_some() {
+                out.end_sentence(&mut first);
+            }
+            if keep(hash) {
+                out.words.push(word);
+                out.hashes.push(hash);
+            }
+        }
+        if !self.sentences.is_empty() {
+            out.end_sentence(&mut first);
+        }
+    }
+
+    /// Ends a sentence behind the last word, if it has any.
+    fn end_sentence(&mut self, first: &mut usize) {
+        if self.words.len() > *first {
+            self.sentences.push(Span::new(*first, self.words.len()));
+            *first = self.words.len();
+        }
     }
 
     /// Number of sentences with at least one word; none before [`Analyser::read_sentences`].
@@ -352,6 +403,18 @@ mod tests {
         let count =
             |word: &str| counts.iter().find(|(hash, _)| *hash == hash::word(word.as_bytes())).unwrap().1;
         assert_eq!((counts.len(), count("a"), count("rose"), count("is")), (3, 3, 3, 2));
+    }
+
+    #[test]
+    fn thinned_texts_lose_words_and_empty_sentences() {
+        let features = read("web", "A rose is. Is is. A rose? Rose");
+        let (is, mut thin) = (hash::word(b"is"), Features::default());
+        features.thin(&mut thin, |hash| hash != is);
+        assert_eq!(thin.words().collect::<Vec<_>>(), ["a", "rose", "a", "rose", "rose"]);
+        let sentences: Vec<_> = (0..thin.sentence_count()).map(|index| thin.sentence(index)).collect();
+        assert_eq!(sentences, [0..2, 2..4, 4..5]);
+        features.thin(&mut thin, |_| true);
+        assert_eq!((thin.hashes(), thin.sentence_count()), (features.hashes(), 4));
     }
 
     #[test]

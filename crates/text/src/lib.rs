@@ -35,7 +35,7 @@ pub mod script;
 mod sentences;
 pub mod stop;
 
-pub use features::{Analyser, Features};
+pub use features::{Analyser, Features, Filter};
 pub use normal::Form;
 pub use profile::{Profile, ProfileError, Segmentation};
 pub use runs::Alphabet;

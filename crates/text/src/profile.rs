@@ -237,6 +237,23 @@ impl fmt::Display for ProfileError {
 
 impl std::error::Error for ProfileError {}
 
+impl fmt::Display for Profile {
+    /// As it is typed: the name, and what differs from the profile of that name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)?;
+        let named = Profile::all().into_iter().find(|profile| profile.name == self.name);
+        let mut mark = ':';
+        for key in KEYS {
+            let value = self.value(key);
+            if named.as_ref().is_none_or(|named| named.value(key) != value) {
+                write!(f, "{mark}{key}={value}")?;
+                mark = ',';
+            }
+        }
+        Ok(())
+    }
+}
+
 impl FromStr for Profile {
     type Err = ProfileError;
 
@@ -271,6 +288,7 @@ mod tests {
                 .filter(|(key, _)| *key != "unicode")
                 .map(|(key, value)| format!("{key}={value}"))
                 .collect();
+            assert_eq!(profile.to_string().parse(), Ok(profile.clone()), "{text}");
             assert_eq!(format!("{}:{}", recipe.name, changes.join(",")).parse(), Ok(profile), "{text}");
         }
     }

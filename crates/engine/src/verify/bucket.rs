@@ -238,7 +238,7 @@ enum Verdict {
 /// What the method says of a pair, for runs that measure nothing.
 fn score(ctx: &Context<'_>, a: &[u8], b: &[u8], shared: u32) -> Option<Measured> {
     let score = ctx.method.accept(a, b, shared)?;
-    Some(Measured { forward: score, backward: score, reached: true, reached_back: true })
+    Some(Measured { forward: score.forward, backward: score.backward, reached: true, reached_back: true })
 }
 
 /// Below this a pair need not be measured to the end. A little under the threshold it still is, so that a person can

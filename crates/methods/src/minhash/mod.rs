@@ -11,10 +11,10 @@ mod classic;
 mod fast;
 
 use lookalike_model::{Recipe, Similarity};
-use lookalike_text::{Features, hash};
+use lookalike_text::hash;
 
 use self::bands::Bands;
-use crate::{Key, Method, MethodError, Scratch, Setting, Sketch, Spec, seed};
+use crate::{About, Key, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, seed};
 
 const VERSION: u32 = 1;
 
@@ -34,6 +34,28 @@ enum Family {
     Fast,
     Classic,
 }
+
+/// What people are told of it.
+pub(crate) const ABOUT: About = About {
+    name: "minhash",
+    aliases: &[],
+    summary: "the share of equal minima estimates Jaccard; bands of minima find candidates",
+    source: "Broder 1997; bands: Indyk, Motwani 1998; one permutation with densification: Li et al. 2012, Shrivastava 2017",
+    formula: "\
+m_i = min over shingles s of h_i(s), i = 1..k; estimate = #{i: equal} / k, standard deviation sqrt(J(1-J)/k)
+keys: b bands of r minima, hit with probability 1 - (1 - J^r)^b; accept: estimate >= threshold",
+    example: "lookalike dedup --method minhash:values=200,family=classic docs.jsonl -o out",
+    parameters: &[
+        ("values", "minima of a document"),
+        ("family", "fast (one permutation) or classic (one function for each value)"),
+        ("bands", "keys of a document; from threshold and recall unless given"),
+        ("rows", "minima of a band; from threshold and recall unless given"),
+        ("shingle", "words per shingle; the run's"),
+        ("bits", "bits of a minimum that are kept for the estimate: 8, 16, 32 or 64"),
+        ("seed", "of the hash functions"),
+    ],
+    make: MinHash::make,
+};
 
 /// The method `minhash`.
 #[derive(Debug)]
@@ -114,7 +136,7 @@ impl MinHash {
     }
 
     /// Fills `scratch.values`.
-    fn draw(&self, features: &Features, scratch: &mut Scratch) {
+    fn draw(&self, features: &Page<'_>, scratch: &mut Scratch) {
         let (shingles, salt) = (features.grams(self.shingle), seed::salt(self.seed));
         match self.family {
             Family::Fast => fast::minima(shingles, self.values, salt, scratch),
@@ -139,14 +161,14 @@ impl Method for MinHash {
         self.values * self.width
     }
 
-    fn sketch(&self, features: &Features, sketch: &mut Sketch) {
+    fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
-        sketch.length = features.len() as u32;
-        if features.is_empty() {
+        sketch.length = page.len() as u32;
+        if page.is_empty() {
             sketch.payload.resize(self.payload_bytes(), 0);
             return;
         }
-        self.draw(features, &mut sketch.scratch);
+        self.draw(page, &mut sketch.scratch);
         let values = &sketch.scratch.values;
         let bands = values.chunks_exact(self.bands.rows).take(self.bands.count);
         sketch.keys.extend((1..).zip(bands).map(|(band, values)| Key { value: key(band, values), tag: 0 }));
@@ -158,9 +180,9 @@ impl Method for MinHash {
         }
     }
 
-    fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<f64> {
+    fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
         let estimate = self.estimate(self.equal(a, b));
-        (estimate >= self.setting.threshold.value()).then_some(estimate)
+        (estimate >= self.setting.threshold.value()).then_some(Score::even(estimate))
     }
 
     fn promising(&self, a: &[u8], b: &[u8], _shared: u32) -> bool {
@@ -288,9 +310,9 @@ mod tests {
     }
 
     fn sketch(method: &dyn Method, text: &str) -> Sketch {
-        let (mut features, mut sketch) = (Features::default(), Sketch::default());
+        let (mut features, mut sketch) = (lookalike_text::Features::default(), Sketch::default());
         Analyser::new(&Profile::web()).read(text, &mut features);
-        method.sketch(&features, &mut sketch);
+        method.sketch(&Page { text, features: &features }, &mut sketch);
         sketch
     }
 
@@ -363,8 +385,8 @@ mod tests {
         // Half of the values are equal, but one in 256 would be by accident.
         assert_eq!(narrow.accept(&[0; 128], &other, 1), None);
         other[64] = 0;
-        assert!(narrow.accept(&[0; 128], &other, 1).is_some_and(|estimate| estimate < 65.0 / 128.0));
-        assert_eq!(narrow.accept(&[0; 128], &[0; 128], 1), Some(1.0));
+        assert!(narrow.accept(&[0; 128], &other, 1).is_some_and(|estimate| estimate.forward < 65.0 / 128.0));
+        assert_eq!(narrow.accept(&[0; 128], &[0; 128], 1), Some(Score::even(1.0)));
     }
 
     #[test]

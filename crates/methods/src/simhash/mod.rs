@@ -11,11 +11,11 @@ mod tables;
 mod votes;
 
 use lookalike_model::{Recipe, Similarity};
-use lookalike_text::{Features, hash};
+use lookalike_text::hash;
 
 use self::tables::{Blocks, Tables};
 use self::votes::{BLOCK, Votes};
-use crate::{Key, Method, MethodError, Setting, Sketch, Spec, seed};
+use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, seed};
 
 const VERSION: u32 = 1;
 
@@ -24,6 +24,27 @@ const WIDEST: usize = 6;
 
 /// The longest n-grams that anybody may want.
 const LONGEST: usize = 100;
+
+/// What people are told of it.
+pub(crate) const ABOUT: About = About {
+    name: "simhash",
+    aliases: &[],
+    summary: "fingerprints whose bits are votes of all n-grams, at most k bits apart",
+    source: "Charikar 2002; lookup tables: Manku, Jain, Sarma 2007",
+    formula: "\
+V_i = sum over n-grams of tf * (+1 if bit i of its hash is set, else -1); bit i of the fingerprint = V_i > 0
+keys: one for each choice of blocks that may all be equal; accept: Hamming distance <= k",
+    example: "lookalike pairs --method simhash:n=3+5,k=3 --unverified docs.jsonl -o pairs.jsonl",
+    parameters: &[
+        ("f", "bits of the fingerprint: 64, 128, 256 or 384"),
+        ("n", "lengths of n-grams, joined by +"),
+        ("weight", "votes of an n-gram: tf, or 1"),
+        ("k", "most bits that may differ"),
+        ("blocks", "blocks of the lookup tables, such as 4, or 4x4 for two levels"),
+        ("seed", "of the hash function"),
+    ],
+    make: SimHash::make,
+};
 
 /// The method `simhash`.
 #[derive(Debug)]
@@ -64,7 +85,7 @@ impl SimHash {
         Ok(Box::new(SimHash { width: f / 64, lengths, by_count, k, blocks, tables, seed }))
     }
 
-    fn fingerprint(&self, features: &Features, scratch: &mut Vec<u64>) -> [u64; WIDEST] {
+    fn fingerprint(&self, features: &Page<'_>, scratch: &mut Vec<u64>) -> [u64; WIDEST] {
         let mut votes = Ballot::new(self.width, seed::salt(self.seed));
         let mut length_fits = false;
         for &n in self.lengths.iter().filter(|&&n| n <= features.len()) {
@@ -108,21 +129,21 @@ impl Method for SimHash {
         true
     }
 
-    fn sketch(&self, features: &Features, sketch: &mut Sketch) {
+    fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
-        sketch.length = features.len() as u32;
-        if features.is_empty() {
+        sketch.length = page.len() as u32;
+        if page.is_empty() {
             sketch.payload.resize(self.payload_bytes(), 0);
             return;
         }
-        let fingerprint = &self.fingerprint(features, &mut sketch.scratch.values)[..self.width];
+        let fingerprint = &self.fingerprint(page, &mut sketch.scratch.values)[..self.width];
         sketch.keys.extend((0..).zip(self.tables.keys(fingerprint)).map(|(tag, value)| Key { value, tag }));
         sketch.payload.extend(fingerprint.iter().flat_map(|word| word.to_le_bytes()));
     }
 
-    fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<f64> {
+    fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
         let distance: u32 = words(a).zip(words(b)).map(|(a, b)| (a ^ b).count_ones()).sum();
-        (distance <= self.k).then(|| 1.0 - f64::from(distance) / self.bits() as f64)
+        (distance <= self.k).then(|| Score::even(1.0 - f64::from(distance) / self.bits() as f64))
     }
 
     fn split(&self, payload: &[u8], tag: u32, depth: u32, keys: &mut Vec<u64>) {
@@ -224,7 +245,7 @@ fn words(payload: &[u8]) -> impl Iterator<Item = u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_text::{Analyser, Profile};
+    use lookalike_text::{Analyser, Features, Profile};
     use proptest::prelude::*;
 
     fn make(text: &str) -> Box<dyn Method> {
@@ -239,7 +260,7 @@ mod tests {
 
     fn sketch(method: &dyn Method, text: &str) -> Sketch {
         let mut sketch = Sketch::default();
-        method.sketch(&features(text), &mut sketch);
+        method.sketch(&Page { text, features: &features(text) }, &mut sketch);
         sketch
     }
 
@@ -329,7 +350,7 @@ mod tests {
     #[test]
     fn accepted_up_to_k_bits() {
         let method = make("simhash");
-        assert_eq!(method.accept(&[0; 8], &[7, 0, 0, 0, 0, 0, 0, 0], 1), Some(1.0 - 3.0 / 64.0));
+        assert_eq!(method.accept(&[0; 8], &[7, 0, 0, 0, 0, 0, 0, 0], 1), Some(Score::even(1.0 - 3.0 / 64.0)));
         assert_eq!(method.accept(&[0; 8], &[7, 0, 0, 0, 0, 0, 0, 1], 1), None);
     }
 

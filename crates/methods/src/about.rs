@@ -1,0 +1,46 @@
+//! What a person may want to know of a method, and the list of all of them.
+
+use crate::{Method, MethodError, Setting, Spec};
+
+/// A method as people meet it: its names, where it comes from, what it computes.
+#[derive(Debug)]
+pub struct About {
+    /// The name that it is called by.
+    pub name: &'static str,
+    /// Other names: each stands for a method with parameters as it would be typed, and takes further ones.
+    pub aliases: &'static [(&'static str, &'static str)],
+    /// What it does, in one line without a full stop.
+    pub summary: &'static str,
+    /// The paper.
+    pub source: &'static str,
+    /// What it computes, in lines of at most 100 characters.
+    pub formula: &'static str,
+    /// A command that uses it.
+    pub example: &'static str,
+    /// Every parameter and what it means.
+    pub parameters: &'static [(&'static str, &'static str)],
+    pub(crate) make: Make,
+}
+
+/// Makes a method of its parameters.
+pub(crate) type Make = fn(Spec, &Setting) -> Result<Box<dyn Method>, MethodError>;
+
+/// All methods, in the order that people should look at them.
+pub const METHODS: &[&About] =
+    &[&crate::minhash::ABOUT, &crate::simhash::ABOUT, &crate::exact::ABOUT, &crate::md5::ABOUT];
+
+/// The method that `name` is a name of, and the parameters that the name stands for.
+pub(crate) fn find(name: &str) -> Option<(&'static About, &'static str)> {
+    let alias = |about: &&'static About| {
+        let (_, text) = about.aliases.iter().find(|(alias, _)| *alias == name)?;
+        Some((*about, *text))
+    };
+    let named = METHODS.iter().find(|about| about.name == name).map(|about| (*about, about.name));
+    named.or_else(|| METHODS.iter().find_map(alias))
+}
+
+/// All names, the papers' ones included.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let aliases = |about: &&'static About| about.aliases.iter().map(|(alias, _)| *alias);
+    METHODS.iter().map(|about| about.name).chain(METHODS.iter().flat_map(aliases))
+}

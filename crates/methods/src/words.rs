@@ -1,0 +1,48 @@
+//! The distinct words of a document.
+
+use lookalike_text::Features;
+
+/// A distinct word of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Word {
+    /// Its hash.
+    pub hash: u64,
+    /// Where it is first.
+    pub place: u32,
+    /// How often it is there.
+    pub count: u32,
+}
+
+/// Replaces `out` with the distinct words, in the order of their hashes.
+pub(crate) fn distinct(features: &Features, out: &mut Vec<Word>) {
+    out.clear();
+    out.extend((0..).zip(features.hashes()).map(|(place, &hash)| Word { hash, place, count: 1 }));
+    out.sort_unstable_by_key(|word| (word.hash, word.place));
+    out.dedup_by(|later, first| {
+        let same = later.hash == first.hash;
+        first.count += u32::from(same);
+        same
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_text::{Analyser, Profile, hash};
+
+    #[test]
+    fn words_are_counted_and_found_at_their_first_place() {
+        let (mut features, mut words) = (Features::default(), Vec::new());
+        Analyser::new(&Profile::web()).read("a rose is a rose is a rose", &mut features);
+        distinct(&features, &mut words);
+        assert!(words.is_sorted_by_key(|word| word.hash));
+        let mut found: Vec<_> =
+            words.iter().map(|word| (features.word(word.place as usize), word.place, word.count)).collect();
+        found.sort_unstable();
+        assert_eq!(found, [("a", 0, 3), ("is", 2, 2), ("rose", 1, 3)]);
+        assert_eq!(
+            words.iter().find(|word| word.place == 1).map(|word| word.hash),
+            Some(hash::word(b"rose"))
+        );
+    }
+}
