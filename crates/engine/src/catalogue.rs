@@ -63,12 +63,12 @@ impl Catalogue {
         self.bases.partition_point(|&base| base <= document) - 1
     }
 
-    /// The key runs of all units, each with the number of its first document.
-    pub(crate) fn key_runs(&self, ctx: &Context<'_>) -> Vec<(PathBuf, u32)> {
+    /// The key runs of one method in all units, each with the number of its first document.
+    pub(crate) fn key_runs(&self, ctx: &Context<'_>, seat: usize) -> Vec<(PathBuf, u32)> {
         let of_unit = |(unit, meta): (usize, &UnitMeta)| {
             let base = self.bases[unit];
-            let path = move |run| (unit_file(ctx, unit, &format!("keys.{run:06}")), base);
-            (0..meta.key_runs).map(path).collect::<Vec<_>>()
+            let path = move |run| (unit_file(ctx, unit, &format!("keys{seat}.{run:06}")), base);
+            (0..meta.key_runs[seat]).map(path).collect::<Vec<_>>()
         };
         self.units.iter().enumerate().flat_map(of_unit).collect()
     }
@@ -86,6 +86,25 @@ impl Catalogue {
             let mut document = self.bases[unit];
             while let Some(bytes) = records.next()? {
                 each(document, &Row::decode(bytes))?;
+                document += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `each` with every document's number and what the methods keep of it.
+    pub(crate) fn records(
+        &self,
+        ctx: &Context<'_>,
+        mut each: impl FnMut(u32, &[u8]),
+    ) -> Result<(), EngineError> {
+        for unit in 0..self.units.len() {
+            ctx.check()?;
+            let label = ctx.label("payload", ctx.panel.width());
+            let mut records = Run::open(&unit_file(ctx, unit, "payload"), label)?.records();
+            let mut document = self.bases[unit];
+            while let Some(bytes) = records.next()? {
+                each(document, bytes);
                 document += 1;
             }
         }
@@ -193,7 +212,7 @@ impl<'c> Lookup<'c> {
             let found = OpenUnit {
                 docs: open("docs", Row::WIDTH)?,
                 names: open("names", 1)?,
-                payload: open("payload", ctx.method.payload_bytes().max(1))?,
+                payload: open("payload", ctx.panel.width())?,
             };
             self.open.insert(unit, found);
         }
@@ -206,11 +225,8 @@ impl<'c> Lookup<'c> {
         Ok(Row::decode(unit.docs.record(local)?))
     }
 
-    /// The payload of a document.
-    pub(crate) fn payload(&mut self, document: u32) -> Result<&[u8], EngineError> {
-        if self.ctx.method.payload_bytes() == 0 {
-            return Ok(&[]);
-        }
+    /// What the methods keep of a document.
+    pub(crate) fn record(&mut self, document: u32) -> Result<&[u8], EngineError> {
         let (local, unit) = self.unit(document)?;
         unit.payload.record(local)
     }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use lookalike_corpus::Corpus;
-use lookalike_methods::Method;
 use lookalike_text::Profile;
 use lookalike_text::extract::ContentMode;
 use serde::Serialize;
@@ -11,6 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::EngineError;
 use crate::measure::Measure;
+use crate::panel::Panel;
 use crate::pipeline::{self, Shape, Unit};
 use crate::recipe::{JobRecipe, Keep, Within};
 use crate::store::file::{Label, Run, RunWriter};
@@ -35,6 +35,8 @@ const MIB: u64 = 1 << 20;
 pub(crate) struct Budget {
     cap: u64,
     threads: u64,
+    /// Bytes that methods hold for the whole run.
+    held: u64,
 }
 
 impl Budget {
@@ -50,18 +52,38 @@ impl Budget {
             );
             return Err(EngineError::Memory { why, needed });
         }
-        Ok(Budget { cap: settings.memory, threads })
+        Ok(Budget { cap: settings.memory, threads, held: 0 })
+    }
+
+    /// Sets memory aside for what methods hold; refuses a cap that it leaves too little of.
+    pub(crate) fn hold(&mut self, bytes: u64, what: &str) -> Result<(), EngineError> {
+        if bytes > self.holdable() {
+            return Err(self.too_small_for(what, bytes));
+        }
+        self.held += bytes;
+        Ok(())
+    }
+
+    /// What methods may hold beside what is held already.
+    pub(crate) fn holdable(self) -> u64 {
+        self.cap.saturating_sub(112 * MIB + 4 * MIB * self.threads + self.held)
+    }
+
+    /// The error about a cap that leaves too little for so many bytes.
+    pub(crate) fn too_small_for(self, what: &str, bytes: u64) -> EngineError {
+        let needed = 112 * MIB + 4 * MIB * self.threads + self.held + bytes;
+        EngineError::Memory { why: what.to_owned(), needed }
     }
 
     /// What is left for buffers beside the program itself and what grows with the documents.
     pub(crate) fn free(self, documents: u64, bytes_per_document: u64) -> u64 {
-        let taken = 72 * MIB + 6 * MIB * self.threads + documents * bytes_per_document;
+        let taken = 72 * MIB + 6 * MIB * self.threads + self.held + documents * bytes_per_document;
         self.cap.saturating_sub(taken).max(16 * MIB)
     }
 
     /// Refuses a cap that cannot hold what must stay in memory for each document.
     pub(crate) fn admit(self, documents: u64) -> Result<(), EngineError> {
-        let needed = 64 * MIB + 4 * MIB * self.threads + 16 * documents;
+        let needed = 64 * MIB + 4 * MIB * self.threads + self.held + 16 * documents;
         if self.cap < needed {
             return Err(EngineError::Memory { why: format!("a corpus of {documents} documents"), needed });
         }
@@ -70,7 +92,7 @@ impl Budget {
 
     /// Refuses a cap that cannot hold one document with all that is made of it, `bytes` together.
     pub(crate) fn admit_document(self, bytes: u64) -> Result<(), EngineError> {
-        let needed = 32 * MIB + 3 * MIB * self.threads + bytes;
+        let needed = 32 * MIB + 3 * MIB * self.threads + self.held + bytes;
         if self.cap < needed {
             let why = "one of the documents".to_owned();
             return Err(EngineError::Memory { why, needed });
@@ -83,14 +105,19 @@ impl Budget {
 pub(crate) struct Context<'j> {
     pub(crate) recipe: &'j JobRecipe,
     pub(crate) measure: Measure,
-    pub(crate) method: Box<dyn Method>,
+    pub(crate) panel: Panel,
+    /// The profile that words are measured by.
     pub(crate) profile: Profile,
+    /// Pairs are measured: to verify them, or because a method decides by that.
+    pub(crate) measures: bool,
     pub(crate) content: ContentMode,
     pub(crate) keep: Keep,
     pub(crate) within: Option<Within>,
     /// Documents that are there to be compared with and never removed.
     pub(crate) against: Option<&'j Corpus>,
     pub(crate) corpus: &'j Corpus,
+    /// The lexicon that was given.
+    pub(crate) lexicon: Option<PathBuf>,
     pub(crate) settings: &'j Settings,
     pub(crate) budget: Budget,
     pub(crate) watch: &'j Watch,

@@ -8,6 +8,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::write::rows::RowFormat;
 use lookalike_corpus::{Corpus, Origin};
+use lookalike_methods::OwnMeasure;
 use lookalike_text::hash;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,8 @@ use crate::classes;
 use crate::context::{Budget, Context, Settings, write_whole};
 use crate::error::EngineError;
 use crate::kept;
+use crate::lexicon;
+use crate::measure::Measure;
 use crate::recipe::{JobRecipe, Task};
 use crate::results::{self, Before, Findings};
 use crate::sketch;
@@ -33,6 +36,8 @@ pub struct Job {
     pub corpus: Corpus,
     /// Documents to compare the input with.
     pub against: Option<Corpus>,
+    /// The lexicon of [`JobRecipe::lexicon`].
+    pub lexicon: Option<PathBuf>,
     /// How the work is done.
     pub settings: Settings,
     /// What is written.
@@ -465,24 +470,18 @@ fn changed(before: &[InputMark], now: &[InputMark]) -> String {
 impl OpenJob {
     /// Does what is left of the work. `watch` can stop it; the same call in a later process goes on.
     pub fn run(&mut self, watch: &Watch) -> Result<Findings, EngineError> {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(self.job.settings.threads.max(1))
-            .build()
-            .map_err(|error| EngineError::Request(format!("threads cannot be started: {error}")))?;
-        pool.install(|| self.stages(watch))
+        self.pool()?.install(|| self.stages(watch))
     }
 
     fn stages(&mut self, watch: &Watch) -> Result<Findings, EngineError> {
         let (mut seconds, mut peaks, mut scratch) = (BTreeMap::new(), BTreeMap::new(), 0);
         let findings = {
-            let ctx = self.context(watch)?;
-            let mut clock = Clock {
-                seconds: &mut seconds,
-                peaks: &mut peaks,
-                begun: Instant::now(),
-                scratch: &mut scratch,
-                ctx: &ctx,
-            };
+            let mut ctx = self.context(watch)?;
+            let begun = Instant::now();
+            lexicon::provide(&mut ctx)?;
+            let mut clock =
+                Clock { seconds: &mut seconds, peaks: &mut peaks, begun, scratch: &mut scratch, ctx: &ctx };
+            clock.lap("lexicon");
             survey::survey(&ctx)?;
             clock.lap("survey");
             sketch::sketch(&ctx)?;
@@ -515,18 +514,49 @@ impl OpenJob {
         Ok(findings)
     }
 
+    /// Counts the words of the input, by the profile of the recipe, into a file, and takes the job's folder away.
+    pub fn count_words(mut self, watch: &Watch, target: &Path) -> Result<(), EngineError> {
+        let pool = self.pool()?;
+        let counted = self.folder.join(WORK).join("words");
+        pool.install(|| {
+            let ctx = self.context(watch)?;
+            lexicon::count(&ctx, &ctx.profile, 0, &counted)
+        })?;
+        std::fs::rename(&counted, target).map_err(|error| EngineError::write(target, error))?;
+        drop(self.lock.take());
+        std::fs::remove_dir_all(&self.folder).map_err(|error| EngineError::write(&self.folder, error))
+    }
+
+    fn pool(&self) -> Result<rayon::ThreadPool, EngineError> {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(self.job.settings.threads.max(1))
+            .build()
+            .map_err(|error| EngineError::Request(format!("threads cannot be started: {error}")))
+    }
+
     fn context<'j>(&'j self, watch: &'j Watch) -> Result<Context<'j>, EngineError> {
         let recipe = &self.job.recipe;
+        let panel = recipe.panel()?;
+        let (mut measure, mut profile) = (recipe.measure()?, recipe.profile()?);
+        let own = panel.own_measure()?.filter(|_| !recipe.verified);
+        if let Some((own, by)) = own {
+            let OwnMeasure { similarity, threshold, shingle } = own;
+            measure = Measure { similarity, threshold, shingle };
+            profile = by.cloned().unwrap_or(profile);
+        }
+        let measures = recipe.verified || own.is_some();
         Ok(Context {
             recipe,
-            measure: recipe.measure()?,
-            method: recipe.method()?,
-            profile: recipe.profile()?,
+            measure,
+            panel,
+            profile,
+            measures,
             content: recipe.content()?,
             keep: recipe.keep()?,
             within: recipe.within(),
             against: self.job.against.as_ref(),
             corpus: &self.job.corpus,
+            lexicon: self.job.lexicon.clone(),
             settings: &self.job.settings,
             budget: Budget::new(&self.job.settings, recipe.reading.max_document_bytes)?,
             watch,

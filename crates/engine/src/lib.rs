@@ -4,14 +4,15 @@
 //! each of which leaves checksummed files in the folder and finishes by a rename, so that a killed run goes on where it
 //! ended. Memory holds a few bytes per document; all else is on disk.
 //!
-//! - `survey`: what a method must know of the whole corpus
+//! - [`lexicon`]: the words of the corpus, counted for methods that ask
+//! - `survey`: what else methods must know of the whole corpus
 //! - `sketch`: rows, names, payloads, sorted keys and symbols of every document
 //! - `classes`: documents with equal words become one
 //! - `candidates`: documents that share keys become pairs
 //! - `verify`: pairs are measured, bucket by bucket; `star` decides who is kept
 //! - `results`, `kept`: files for people and programs
 //!
-//! Beside them: [`walk`], every document of a corpus; [`measure`], the true similarity of two documents; `pipeline`,
+//! Beside them: [`panel`], the methods of a run together; [`walk`], every document of a corpus; [`measure`], the true similarity of two documents; `pipeline`,
 //! documents through workers in order; `store`, run files and external sorting.
 
 mod candidates;
@@ -23,8 +24,11 @@ mod gather;
 pub mod job;
 mod keepers;
 mod kept;
+pub mod lexicon;
 pub mod measure;
+pub mod panel;
 mod pipeline;
+mod reading;
 pub mod recipe;
 pub mod results;
 mod sketch;

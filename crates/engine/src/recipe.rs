@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::EngineError;
 use crate::measure::Measure;
+use crate::panel::Panel;
 
 /// Raised when the same recipe would give another result or other run files.
-const ENGINE: u32 = 1;
+const ENGINE: u32 = 2;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +87,17 @@ pub enum ClusterRule {
     Components,
 }
 
+/// What several methods propose together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Combine {
+    /// Pairs that any of them proposes.
+    #[default]
+    Any,
+    /// Pairs that all of them propose.
+    All,
+}
+
 /// Where documents are compared only with their like.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Within {
@@ -153,8 +165,18 @@ pub struct JobRecipe {
     /// Documents are compared only with those that have the same value here; `@host` is the host of the address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<String>,
-    /// The method that proposes pairs.
-    pub method: Recipe,
+    /// What several methods propose together.
+    #[serde(default)]
+    pub combine: Combine,
+    /// Digest of the lexicon that was given; without one, methods that need it get it from the input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lexicon: Option<String>,
+    /// The methods that propose pairs.
+    #[serde(rename = "method")]
+    pub methods: Vec<Recipe>,
+    /// A method that must accept what the others propose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<Recipe>,
     /// From text to the words that are measured.
     pub profile: Recipe,
     /// From records to text.
@@ -191,8 +213,18 @@ impl JobRecipe {
         Ok(Measure { similarity: self.similarity, threshold, shingle: self.shingle })
     }
 
-    /// The method.
-    pub fn method(&self) -> Result<Box<dyn Method>, EngineError> {
+    /// The methods that propose pairs.
+    pub fn methods(&self) -> Result<Vec<Box<dyn Method>>, EngineError> {
+        self.methods.iter().map(|recipe| self.made(recipe)).collect()
+    }
+
+    /// All methods together.
+    pub(crate) fn panel(&self) -> Result<Panel, EngineError> {
+        let filter = self.filter.as_ref().map(|recipe| self.made(recipe)).transpose()?;
+        Panel::new(self.methods()?, filter, self.combine)
+    }
+
+    fn made(&self, recipe: &Recipe) -> Result<Box<dyn Method>, EngineError> {
         let measure = self.measure()?;
         let setting = Setting {
             similarity: measure.similarity,
@@ -200,9 +232,9 @@ impl JobRecipe {
             shingle: measure.shingle,
             ..Setting::default()
         };
-        let made = method(&self.method.to_string(), &setting)
-            .map_err(|error| EngineError::Request(error.to_string()))?;
-        let versions = self.method.require(&made.recipe());
+        let made =
+            method(&recipe.to_string(), &setting).map_err(|error| EngineError::Request(error.to_string()))?;
+        let versions = recipe.require(&made.recipe());
         versions.map_err(|error| EngineError::Request(format!("the method was {error}")))?;
         Ok(made)
     }
@@ -333,7 +365,10 @@ mod tests {
             all: false,
             against: false,
             within: Some("dump".to_owned()),
-            method: method("md5", &setting).unwrap().recipe(),
+            combine: Combine::All,
+            lexicon: None,
+            methods: ["md5", "simhash"].map(|text| method(text, &setting).unwrap().recipe()).to_vec(),
+            filter: Some(method("minhash", &setting).unwrap().recipe()),
             profile: Profile::web().recipe(),
             reading: Reading {
                 id_field: "id".to_owned(),
@@ -354,7 +389,8 @@ mod tests {
         let recipe = recipe();
         let again = JobRecipe::from_toml(&recipe.to_toml()).unwrap();
         assert_eq!(again, recipe);
-        assert_eq!(again.method().unwrap().recipe(), recipe.method);
+        let made = again.methods().unwrap();
+        assert!(made.iter().map(|method| method.recipe()).eq(recipe.methods.clone()));
         assert_eq!(again.profile().unwrap(), Profile::web());
         assert_eq!(again.read_options().unwrap().extras, ["score", "dump"]);
         let newer = JobRecipe { engine: ENGINE + 1, ..recipe };

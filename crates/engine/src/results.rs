@@ -794,15 +794,16 @@ fn write_groups(
         ])?;
         Ok(())
     };
-    let mut records = candidates::giants(ctx)?;
-    let mut group = Vec::new();
-    while let Some(bytes) = records.next()? {
-        match u32::from_le_bytes(bytes.try_into().expect("four bytes")) {
-            0 => {
-                put(&group, among(group.len()), false)?;
-                group.clear();
+    for mut records in candidates::giants(ctx)? {
+        let mut group = Vec::new();
+        while let Some(bytes) = records.next()? {
+            match u32::from_le_bytes(bytes.try_into().expect("four bytes")) {
+                0 => {
+                    put(&group, among(group.len()), false)?;
+                    group.clear();
+                }
+                document => group.push(document - 1),
             }
-            document => group.push(document - 1),
         }
     }
     let mut equal = crowds.len() as u64;

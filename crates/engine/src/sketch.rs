@@ -4,10 +4,10 @@
 //!
 //! | file | holds | bytes per document |
 //! |---|---|---|
-//! | `u000000.docs` | [`Row`]s | 64 |
+//! | `u000000.docs` | [`Row`]s | 56 |
 //! | `u000000.names` | id, address, the field that keepers are chosen by | their length + 12 |
-//! | `u000000.payload` | payloads | the method's |
-//! | `u000000.keys.000000` … | postings, sorted, numbered from the unit's first document | 12 or 16 per key |
+//! | `u000000.payload` | lengths and payloads of all methods | 4 + the method's, for each |
+//! | `u000000.keys0.000000` … | postings of the first method, sorted, numbered from the unit's first document | 12 or 16 per key |
 //! | `u000000.spool` | symbols, see `store::symbols` | about half the text |
 //! | `u000000.rejected` | rejections as JSON lines | their length |
 //! | `u000000.done` | counts per shard | - |
@@ -17,17 +17,18 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use lookalike_corpus::{Corpus, Item, Origin};
-use lookalike_methods::{Page, Sketch, Survey};
+use lookalike_methods::{Key, Page, Scratch, Sketch};
 use lookalike_model::Document;
 use lookalike_text::extract::Extractor;
-use lookalike_text::{Analyser, Features, hash};
+use lookalike_text::hash;
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::measure::Measure;
+use crate::panel::{Panel, Seat};
 use crate::pipeline::{self, Batch, Extra, Feed, HEAVY, Record};
+use crate::reading::Readings;
 use crate::recipe::{JobRecipe, Keep, Within};
 use crate::store::file::RunWriter;
 use crate::store::sort::{Posting, Postings, Sorter, existing};
@@ -38,10 +39,9 @@ const SAMPLE_BYTES: u64 = 2 << 20;
 
 /// Sketches the first documents of a corpus; returns how many bytes of the input they took and how much scratch.
 pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: bool) -> Result<(u64, u64), EngineError> {
-    let (method, measure) = (recipe.method()?, recipe.measure()?);
-    let mut analyser = Analyser::new(method.profile().unwrap_or(&recipe.profile()?));
-    let (mut extractor, mut features, mut sketch) =
-        (Extractor::default(), Features::default(), Sketch::default());
+    let (panel, measure) = (recipe.panel()?, recipe.measure()?);
+    let mut readings = Readings::new(&recipe.profile()?, &panel);
+    let (mut extractor, mut sketch) = (Extractor::default(), Sketch::default());
     let (mut blocks, mut encoded, mut symbols) = (BlockBuilder::new(), Vec::new(), Vec::new());
     let content = recipe.content()?;
     let (mut read, mut scratch) = (0, 0);
@@ -55,18 +55,21 @@ pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: bool) -> Result
                 continue;
             }
             let text = extractor.extract(&document, content).text;
-            analyser.read(text, &mut features);
+            readings.read(text);
             let names = 12 + document.id.len() + document.url.map_or(0, str::len);
-            sketch.clear();
-            if !features.is_empty() {
-                method.sketch(&Page { text, features: &features }, &mut sketch);
-                measure.symbols(&features, &mut symbols);
-                if spool && blocks.push(0, &symbols) {
+            let mut keys = 0;
+            for (number, seat) in panel.proposers().iter().enumerate() {
+                let Some(page) = readings.page(number, text) else { continue };
+                seat.method.sketch(&page, &mut sketch);
+                keys += sketch.keys.len() * if seat.method.tagged() { 16 } else { 12 };
+            }
+            if spool && !readings.measuring().is_empty() {
+                measure.symbols(readings.measuring(), &mut symbols);
+                if blocks.push(0, &symbols) {
                     blocks.encode(&mut encoded);
                 }
             }
-            let keys = sketch.keys.len() * if method.tagged() { 16 } else { 12 };
-            scratch += (Row::WIDTH + names + method.payload_bytes() + keys) as u64;
+            scratch += (Row::WIDTH + names + panel.width() + keys) as u64;
             if reader.consumed() + read >= SAMPLE_BYTES {
                 break;
             }
@@ -87,10 +90,6 @@ pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: bool) -> Result
 pub(crate) struct Row {
     /// Number of words; [`Row::REJECTED`] for a record that could not be read.
     pub(crate) words: u32,
-    /// Length as the method sees it.
-    pub(crate) length: u32,
-    /// Hash of the payload.
-    pub(crate) mark: u32,
     /// Bytes of its text.
     pub(crate) text: u32,
     /// Digest of its words, and of what it is compared within.
@@ -104,20 +103,17 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    pub(crate) const WIDTH: usize = 64;
+    pub(crate) const WIDTH: usize = 56;
     pub(crate) const REJECTED: u32 = u32::MAX;
 
     fn encode(&self) -> [u8; Row::WIDTH] {
         let mut out = [0; Row::WIDTH];
-        for (slot, number) in
-            out[..16].as_chunks_mut::<4>().0.iter_mut().zip([self.words, self.length, self.mark, self.text])
-        {
-            *slot = number.to_le_bytes();
-        }
-        out[16..32].copy_from_slice(&self.digest.to_le_bytes());
-        out[32..48].copy_from_slice(&self.id.to_le_bytes());
-        out[48..56].copy_from_slice(&self.within.to_le_bytes());
-        out[56..64].copy_from_slice(&self.names.to_le_bytes());
+        out[..4].copy_from_slice(&self.words.to_le_bytes());
+        out[4..8].copy_from_slice(&self.text.to_le_bytes());
+        out[8..24].copy_from_slice(&self.digest.to_le_bytes());
+        out[24..40].copy_from_slice(&self.id.to_le_bytes());
+        out[40..48].copy_from_slice(&self.within.to_le_bytes());
+        out[48..56].copy_from_slice(&self.names.to_le_bytes());
         out
     }
 
@@ -127,13 +123,11 @@ impl Row {
         let sixteen = |at: usize| u128::from_le_bytes(bytes[at..at + 16].try_into().expect("sixteen bytes"));
         Row {
             words: four(0),
-            length: four(4),
-            mark: four(8),
-            text: four(12),
-            digest: sixteen(16),
-            id: sixteen(32),
-            within: eight(48),
-            names: eight(56),
+            text: four(4),
+            digest: sixteen(8),
+            id: sixteen(24),
+            within: eight(40),
+            names: eight(48),
         }
     }
 }
@@ -153,8 +147,8 @@ pub(crate) struct ShardMeta {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct UnitMeta {
     pub(crate) shards: Vec<ShardMeta>,
-    /// Number of key runs.
-    pub(crate) key_runs: usize,
+    /// Number of key runs of each method.
+    pub(crate) key_runs: Vec<usize>,
     pub(crate) spooled: bool,
 }
 
@@ -215,25 +209,21 @@ fn write_unit(
     buffer: usize,
     feed: &mut Feed<'_, Result<Sketched, EngineError>>,
 ) -> Result<(), EngineError> {
-    let place = ctx.place(&format!("u{unit:06}.keys"));
     for file in FILES {
         remove_if_there(&unit_file(ctx, unit, file))?;
-    }
-    for run in existing(&place)? {
-        remove_if_there(&run)?;
     }
     let create =
         |what: &'static str, width| RunWriter::create(&unit_file(ctx, unit, what), ctx.label(what, width));
     let mut docs = create("docs", Row::WIDTH)?;
     let mut names = create("names", 1)?;
-    let mut payload = create("payload", ctx.method.payload_bytes().max(1))?;
+    let mut payload = create("payload", ctx.panel.width())?;
     let mut rejected = create("rejected", 1)?;
     let mut spool = match ctx.settings.spool {
         true => Some(SpoolWriter::create(&unit_file(ctx, unit, "spool"), ctx.stamp)?),
         false => None,
     };
-    let mut keys = Sorter::new(place, Postings { tagged: ctx.method.tagged() }, buffer);
-    let mut meta = UnitMeta { shards: Vec::new(), key_runs: 0, spooled: spool.is_some() };
+    let mut keys = key_sorters(ctx, unit, buffer)?;
+    let mut meta = UnitMeta { shards: Vec::new(), key_runs: Vec::new(), spooled: spool.is_some() };
     let mut open = ShardMeta::new();
     let mut records = 0u64;
     while let Some(batch) = feed.next()? {
@@ -248,8 +238,8 @@ fn write_unit(
         if let Some(spool) = &mut spool {
             spool.push(&batch.spool)?;
         }
-        for &posting in &batch.keys {
-            keys.push(posting)?;
+        for (keys, batch) in keys.iter_mut().zip(&batch.keys) {
+            batch.iter().try_for_each(|&posting| keys.push(posting))?;
         }
         records += batch.rows.len() as u64;
         open.take(batch, &mut meta.shards);
@@ -262,8 +252,23 @@ fn write_unit(
     payload.finish()?;
     rejected.finish()?;
     spool.map_or(Ok(()), SpoolWriter::finish)?;
-    meta.key_runs = keys.into_runs()?.len();
+    for keys in keys {
+        meta.key_runs.push(keys.into_runs()?.len());
+    }
     ctx.save(&format!("u{unit:06}.done"), &meta)
+}
+
+/// A sorter for the keys of each method.
+fn key_sorters(ctx: &Context<'_>, unit: usize, buffer: usize) -> Result<Vec<Sorter<Postings>>, EngineError> {
+    let proposers = ctx.panel.proposers();
+    let sorter = |(number, seat): (usize, &Seat)| {
+        let place = ctx.place(&format!("u{unit:06}.keys{number}"));
+        for run in existing(&place)? {
+            remove_if_there(&run)?;
+        }
+        Ok(Sorter::new(place, Postings { tagged: seat.method.tagged() }, buffer / proposers.len()))
+    };
+    proposers.iter().enumerate().map(sorter).collect()
 }
 
 impl ShardMeta {
@@ -299,7 +304,8 @@ struct Sketched {
     rows: Vec<Row>,
     names: Vec<u8>,
     payload: Vec<u8>,
-    keys: Vec<u128>,
+    /// Postings, by method.
+    keys: Vec<Vec<u128>>,
     spool: Vec<u8>,
     rejected: Vec<u8>,
     ends: Vec<pipeline::ShardEnd>,
@@ -307,7 +313,8 @@ struct Sketched {
 
 impl pipeline::Weight for Sketched {
     fn bytes(&self) -> usize {
-        let rows = self.rows.capacity() * size_of::<Row>() + self.keys.capacity() * size_of::<u128>();
+        let keys: usize = self.keys.iter().map(Vec::capacity).sum();
+        let rows = self.rows.capacity() * size_of::<Row>() + keys * size_of::<u128>();
         let bytes = [&self.names, &self.payload, &self.spool, &self.rejected];
         rows + bytes.iter().map(|bytes| bytes.capacity()).sum::<usize>()
     }
@@ -316,15 +323,13 @@ impl pipeline::Weight for Sketched {
 /// Everything that a worker uses again for one document after the other.
 pub(crate) struct Workshop {
     extractor: Extractor,
-    analyser: Analyser,
-    features: Features,
-    /// The method's own reading of the text, where it has one.
-    own: Option<(Analyser, Features)>,
+    readings: Readings,
     sketch: Sketch,
     symbols: Vec<u64>,
     blocks: BlockBuilder,
     /// Sizes of the last batch's results: the next ones will be about as large.
-    last: [usize; 3],
+    last: [usize; 2],
+    last_keys: Vec<usize>,
 }
 
 /// A rejection as a line of `rejected.jsonl`.
@@ -338,16 +343,14 @@ struct RejectedLine<'a> {
 
 impl Workshop {
     pub(crate) fn new(ctx: &Context<'_>) -> Self {
-        let own = ctx.method.profile().filter(|profile| **profile != ctx.profile);
         Workshop {
             extractor: Extractor::default(),
-            analyser: Analyser::new(&ctx.profile),
-            features: Features::default(),
-            own: own.map(|profile| (Analyser::new(profile), Features::default())),
+            readings: Readings::new(&ctx.profile, &ctx.panel),
             sketch: Sketch::default(),
             symbols: Vec::new(),
             blocks: BlockBuilder::new(),
-            last: [0; 3],
+            last: [0; 2],
+            last_keys: vec![0; ctx.panel.proposers().len()],
         }
     }
 
@@ -364,9 +367,9 @@ impl Workshop {
         let mut out = Sketched {
             rows: Vec::with_capacity(batch.len()),
             names: Vec::with_capacity(self.last[0]),
-            payload: Vec::with_capacity(batch.len() * ctx.method.payload_bytes()),
-            keys: Vec::with_capacity(self.last[1]),
-            spool: Vec::with_capacity(self.last[2]),
+            payload: Vec::with_capacity(batch.len() * ctx.panel.width()),
+            keys: self.last_keys.iter().map(|&size| Vec::with_capacity(size)).collect(),
+            spool: Vec::with_capacity(self.last[1]),
             rejected: Vec::new(),
             ends: batch.ends.clone(),
         };
@@ -388,14 +391,16 @@ impl Workshop {
                     let names = out.names.len() as u64;
                     put_names(&mut out.names, "", None, None);
                     out.rows.push(Row { words: Row::REJECTED, names, ..Row::default() });
-                    out.payload.resize(out.payload.len() + ctx.method.payload_bytes(), 0);
+                    out.payload.resize(out.payload.len() + ctx.panel.width(), 0);
                 }
             }
         }
         if !self.blocks.is_empty() {
             self.blocks.encode(&mut out.spool);
         }
-        self.last = [out.names.len(), out.keys.len(), out.spool.len()].map(|size| size + size / 4);
+        let more = |size: usize| size + size / 4;
+        self.last = [out.names.len(), out.spool.len()].map(more);
+        self.last_keys = out.keys.iter().map(|keys| more(keys.len())).collect();
         out
     }
 
@@ -409,8 +414,8 @@ impl Workshop {
         out: &mut Sketched,
     ) {
         let text = self.extractor.extract(document, ctx.content).text;
-        self.analyser.read(text, &mut self.features);
-        let features = &self.features;
+        self.readings.read(text);
+        let features = self.readings.measuring();
         let within = within(ctx, document, extra);
         let mut row = Row {
             words: features.len() as u32,
@@ -422,18 +427,8 @@ impl Workshop {
         };
         let field = matches!(ctx.keep, Keep::Field { .. }).then(|| extra.get(0)).flatten();
         put_names(&mut out.names, document.id, document.url, field);
-        self.sketch.clear();
         if !features.is_empty() {
             row.digest = features.digest() ^ (u128::from(hash::mix(within)) << 64 | u128::from(within));
-            match &mut self.own {
-                Some((analyser, own)) => {
-                    analyser.read(text, own);
-                    if !own.is_empty() {
-                        ctx.method.sketch(&Page { text, features: own }, &mut self.sketch);
-                    }
-                }
-                None => ctx.method.sketch(&Page { text, features }, &mut self.sketch),
-            }
             if ctx.settings.spool {
                 ctx.measure.symbols(features, &mut self.symbols);
                 if self.blocks.push(number, &self.symbols) {
@@ -441,18 +436,19 @@ impl Workshop {
                 }
             }
         }
-        row.length = self.sketch.length;
-        row.mark = xxh3_64(&self.sketch.payload) as u32;
-        self.sketch.payload.resize(ctx.method.payload_bytes(), 0);
-        out.payload.extend_from_slice(&self.sketch.payload);
-        let turn = if within == 0 { 0 } else { hash::mix(within) };
-        out.keys.extend(
-            self.sketch
-                .keys
-                .iter()
-                .map(|key| Posting { key: key.value ^ turn, document: number, tag: key.tag }.pack()),
-        );
         out.rows.push(row);
+        let turn = if within == 0 { 0 } else { hash::mix(within) };
+        for (place, seat) in ctx.panel.seats().iter().enumerate() {
+            self.sketch.clear();
+            if let Some(page) = self.readings.page(place, text) {
+                seat.method.sketch(&page, &mut self.sketch);
+            }
+            Panel::put(seat, &self.sketch, &mut out.payload);
+            // A filter looks for nothing.
+            let Some(keys) = out.keys.get_mut(place) else { continue };
+            let posting = |key: &Key| Posting { key: key.value ^ turn, document: number, tag: key.tag };
+            keys.extend(self.sketch.keys.iter().map(|key| posting(key).pack()));
+        }
     }
 
     /// What a document is measured by; nothing for one without words.
@@ -463,26 +459,31 @@ impl Workshop {
         measure: &Measure,
     ) -> &[u64] {
         let text = self.extractor.extract(document, ctx.content).text;
-        self.analyser.read(text, &mut self.features);
-        measure.symbols(&self.features, &mut self.symbols);
+        measure.symbols(self.readings.read_measuring(text), &mut self.symbols);
         &self.symbols
     }
 
-    /// Shows all documents of a batch to a survey.
-    pub(crate) fn survey_all(
+    /// Shows all documents of a batch, as every method sees them, with the number of the method.
+    pub(crate) fn show_all(
         &mut self,
         ctx: &Context<'_>,
         batch: &Batch,
-        survey: &dyn Survey,
         heavy: &Mutex<()>,
+        each: impl Fn(usize, &Page<'_>, &mut Scratch) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         self.in_turn(ctx, batch, heavy, |workshop| {
             for record in batch.records() {
-                if let Record::Document(document, _) = record {
-                    workshop.survey(ctx, &document, survey);
+                let Record::Document(document, _) = record else { continue };
+                let text = workshop.extractor.extract(&document, ctx.content).text;
+                workshop.readings.read(text);
+                for place in 0..ctx.panel.seats().len() {
+                    if let Some(page) = workshop.readings.page(place, text) {
+                        each(place, &page, &mut workshop.sketch.scratch)?;
+                    }
                 }
             }
-        })
+            Ok(())
+        })?
     }
 
     /// Does work that takes much memory alone, and lets go of the buffers it left.
@@ -501,24 +502,6 @@ impl Workshop {
         let done = work(self);
         *self = Workshop::new(ctx);
         Ok(done)
-    }
-
-    /// Shows a document to a survey.
-    fn survey(&mut self, ctx: &Context<'_>, document: &Document<'_>, survey: &dyn Survey) {
-        let text = self.extractor.extract(document, ctx.content).text;
-        let features = match &mut self.own {
-            Some((analyser, own)) => {
-                analyser.read(text, own);
-                &*own
-            }
-            None => {
-                self.analyser.read(text, &mut self.features);
-                &self.features
-            }
-        };
-        if !features.is_empty() {
-            survey.see(0, &Page { text, features }, &mut self.sketch.scratch);
-        }
     }
 }
 
@@ -567,8 +550,7 @@ mod tests {
 
     #[test]
     fn rows_are_read_back() {
-        let row =
-            Row { words: 1, length: 2, mark: 3, text: 4, digest: 5 << 100, id: 6, within: 7, names: 8 << 40 };
+        let row = Row { words: 1, text: 4, digest: 5 << 100, id: 6, within: 7, names: 8 << 40 };
         assert_eq!(Row::decode(&row.encode()), row);
     }
 

@@ -1,46 +1,52 @@
-//! Before the sketch: what a method must know of the whole corpus, in a pass of its own.
+//! Before the sketch: what methods must know of the whole corpus, in passes of their own.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::pipeline::{self, Batch};
+use crate::pipeline::{self, Batch, Unit};
 use crate::sketch::Workshop;
 use crate::store::file::{Run, RunWriter};
 
 /// So often, at most, what was learned so far is written down.
-const PAUSE: Duration = Duration::from_secs(20);
+pub(crate) const PAUSE: Duration = Duration::from_secs(20);
 
-/// Lets the method see every document, or takes back what it saw. A killed pass goes on behind the last units that were
-/// written down.
+/// Lets every method that wants to see all documents, as often as it wants to, or gives back what they saw. A killed
+/// pass goes on behind the last units that were written down.
 pub(crate) fn survey(ctx: &Context<'_>) -> Result<(), EngineError> {
-    let Some(survey) = ctx.method.survey() else { return Ok(()) };
-    let path = ctx.file("survey");
-    let label = ctx.label("survey", 1);
-    let mut seen = 0;
-    if path.exists() {
-        let run = Run::open(&path, label)?;
-        seen = run.mark() as usize;
-        let mut saved = vec![0; run.bytes() as usize];
-        run.records().take(&mut saved)?;
-        if !survey.load(&saved) {
-            let what = "it is not what the method wrote".to_owned();
-            return Err(EngineError::Damaged { file: path, what });
-        }
-    }
-    let save = |seen: usize| -> Result<(), EngineError> {
-        let mut writer = RunWriter::create(&path, label)?;
-        writer.push(&survey.save())?;
-        writer.finish_with_mark(seen as u64)
-    };
-    let total = ctx.units().len();
-    if seen < total {
+    let surveys = || ctx.panel.seats().iter().map(|seat| seat.method.survey());
+    let passes = surveys().flatten().map(|survey| survey.passes()).max().unwrap_or(0);
+    let (mut pass, mut seen) = load(ctx)?;
+    while pass < passes {
         ctx.begin("survey", ctx.input_bytes(), true);
+        let show = |workshop: &mut Workshop, batch: Batch, heavy: &Mutex<()>| {
+            workshop.show_all(ctx, &batch, heavy, |seat, page, scratch| {
+                let survey = ctx.panel.seats()[seat].method.survey();
+                if let Some(survey) = survey.filter(|survey| pass < survey.passes()) {
+                    survey.see(pass, page, scratch);
+                }
+                Ok(())
+            })
+        };
+        walk(ctx, seen, show, |seen| save(ctx, pass, seen))?;
+        surveys().flatten().filter(|survey| pass < survey.passes()).for_each(|survey| survey.end(pass));
+        (pass, seen) = (pass + 1, 0);
+        save(ctx, pass, seen)?;
     }
-    let shape = ctx.shape();
-    let heavy = Mutex::new(());
-    let (mut first, mut last_save) = (0, Instant::now());
+    Ok(())
+}
+
+/// Shows all documents behind the first `seen` units to `show`; `pause` is called every now and then between two units,
+/// with the number of those that were shown by then.
+pub(crate) fn walk(
+    ctx: &Context<'_>,
+    mut seen: usize,
+    show: impl Fn(&mut Workshop, Batch, &Mutex<()>) -> Result<(), EngineError> + Sync,
+    mut pause: impl FnMut(usize) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let (total, shape, heavy) = (ctx.units().len(), ctx.shape(), Mutex::new(()));
+    let (mut first, mut last) = (0, Instant::now());
     for corpus in ctx.corpora() {
         let units = pipeline::units(corpus);
         for (number, group) in units.chunks(4 * shape.drivers).enumerate() {
@@ -49,9 +55,8 @@ pub(crate) fn survey(ctx: &Context<'_>) -> Result<(), EngineError> {
                 continue;
             }
             // A later process may run with other drivers: its groups are cut elsewhere.
-            let fresh = &group[group.len() - (end - seen.max(end - group.len()))..];
-            let work =
-                |workshop: &mut Workshop, batch: Batch| workshop.survey_all(ctx, &batch, survey, &heavy);
+            let fresh: &[Unit] = &group[group.len() - (end - seen.max(end - group.len()))..];
+            let work = |workshop: &mut Workshop, batch: Batch| show(workshop, batch, &heavy);
             let drive = |_, feed: &mut pipeline::Feed<'_, Result<(), EngineError>>| {
                 while let Some(done) = feed.next()? {
                     done?;
@@ -60,13 +65,50 @@ pub(crate) fn survey(ctx: &Context<'_>) -> Result<(), EngineError> {
             };
             pipeline::run(corpus, fresh, shape, ctx.watch, || Workshop::new(ctx), work, drive)?;
             seen = end;
-            if last_save.elapsed() > PAUSE && seen < total {
-                save(seen)?;
-                last_save = Instant::now();
+            if last.elapsed() > PAUSE && seen < total {
+                pause(seen)?;
+                last = Instant::now();
             }
         }
         first += units.len();
     }
-    let whole = path.exists() && Run::open(&path, label)?.mark() as usize == total;
-    if whole { Ok(()) } else { save(total) }
+    Ok(())
+}
+
+const FILE: &str = "survey";
+
+/// Writes down what all methods learned: so many whole passes, and so many units of the one under way.
+fn save(ctx: &Context<'_>, pass: u32, seen: usize) -> Result<(), EngineError> {
+    let mut writer = RunWriter::create(&ctx.file(FILE), ctx.label(FILE, 1))?;
+    for survey in ctx.panel.seats().iter().filter_map(|seat| seat.method.survey()) {
+        let saved = survey.save();
+        writer.push(&(saved.len() as u64).to_le_bytes())?;
+        writer.push(&saved)?;
+    }
+    writer.finish_with_mark(u64::from(pass) << 32 | seen as u64)
+}
+
+/// Gives methods back what was written down; returns how many passes are over and how many units of the next.
+fn load(ctx: &Context<'_>) -> Result<(u32, usize), EngineError> {
+    let path = ctx.file(FILE);
+    if !path.exists() {
+        return Ok((0, 0));
+    }
+    let run = Run::open(&path, ctx.label(FILE, 1))?;
+    let mark = run.mark();
+    let mut records = run.records();
+    for survey in ctx.panel.seats().iter().filter_map(|seat| seat.method.survey()) {
+        let mut length = [0; 8];
+        let mut saved = Vec::new();
+        let mut whole = records.take(&mut length)?;
+        if whole {
+            saved.resize(u64::from_le_bytes(length) as usize, 0);
+            whole = saved.is_empty() || records.take(&mut saved)?;
+        }
+        if !whole || !survey.load(&saved) {
+            let what = "it is not what the method wrote".to_owned();
+            return Err(EngineError::Damaged { file: path, what });
+        }
+    }
+    Ok(((mark >> 32) as u32, mark as u32 as usize))
 }

@@ -9,7 +9,7 @@ use lookalike_methods::{Setting, method};
 use lookalike_model::Similarity;
 use lookalike_text::Profile;
 
-use crate::recipe::{ClusterRule, Reading, Task};
+use crate::recipe::{ClusterRule, Combine, Reading, Task};
 use crate::walk::Watch;
 use crate::{EngineError, Findings, Job, JobRecipe, Opened, Outputs, Settings};
 
@@ -28,7 +28,10 @@ fn recipe(spec: &str) -> JobRecipe {
         all: false,
         against: false,
         within: None,
-        method: method(spec, &Setting::default()).unwrap().recipe(),
+        combine: Combine::Any,
+        lexicon: None,
+        methods: spec.split(' ').map(|spec| method(spec, &Setting::default()).unwrap().recipe()).collect(),
+        filter: None,
         profile: Profile::web().recipe(),
         reading: Reading {
             id_field: "id".to_owned(),
@@ -50,7 +53,7 @@ fn settings() -> Settings {
 
 fn job(recipe: JobRecipe, lines: &str, settings: Settings) -> Job {
     let corpus = Corpus::in_memory("docs.jsonl", lines.as_bytes().into(), ReadOptions::default());
-    Job { recipe, corpus, against: None, settings, outputs: Outputs::default() }
+    Job { recipe, corpus, against: None, lexicon: None, settings, outputs: Outputs::default() }
 }
 
 fn run(job: Job, folder: &Path, bucket_bytes: Option<u64>) -> Result<Findings, EngineError> {

@@ -26,7 +26,7 @@
 //! - [`spec`]: a method as typed, `name:key=value,…`
 //! - [`about`]: the list of all methods, and what a person may want to know of each
 //! - [`lexicon`]: what a whole collection tells of its words, for methods that weigh them
-//! - `words`: the distinct words of a document
+//! - [`words`]: the distinct words of a document
 //! - one file per method; `template.rs` shows the shape
 
 pub mod about;
@@ -39,7 +39,7 @@ mod simhash;
 pub mod spec;
 #[cfg(test)]
 mod template;
-mod words;
+pub mod words;
 
 use std::fmt;
 use std::ops::Deref;
@@ -350,8 +350,6 @@ pub fn method(text: &str, setting: &Setting) -> Result<Box<dyn Method>, MethodEr
     let spec: Spec = text.parse()?;
     match about::find(spec.name()) {
         Some((about, stands_for)) => (about.make)(spec.over(stands_for)?, setting),
-        None => Err(spec.unknown(METHODS.iter().flat_map(|about| {
-            [about.name].into_iter().chain(about.aliases.iter().map(|(alias, _)| *alias))
-        }))),
+        None => Err(spec.unknown(names())),
     }
 }

@@ -9,14 +9,12 @@ use lookalike_text::Profile;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MethodError {
     /// No such method.
-    #[error("there is no method {name}; {nearest}; known are {known}")]
+    #[error("there is no method {name}; {nearest} may be meant, and lookalike methods lists all")]
     Unknown {
         /// As typed.
         name: String,
         /// Which one was meant, perhaps.
         nearest: String,
-        /// What there is.
-        known: String,
     },
     /// Not `key=value`.
     #[error("{part} in the method {method} is no parameter; write it as key=value")]
@@ -177,13 +175,9 @@ impl Spec {
         Err(MethodError::Key { method: self.name, key, nearest, known: self.known })
     }
 
-    pub(crate) fn unknown<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> MethodError {
-        let nearest = nearest(&self.name, names.clone()).unwrap_or_default();
-        MethodError::Unknown {
-            name: self.name.clone(),
-            nearest: format!("{nearest} may be meant"),
-            known: names.collect::<Vec<_>>().join(", "),
-        }
+    pub(crate) fn unknown<'n>(&self, names: impl Iterator<Item = &'n str>) -> MethodError {
+        let nearest = nearest(&self.name, names).unwrap_or_default().to_owned();
+        MethodError::Unknown { name: self.name.clone(), nearest }
     }
 }
 

@@ -14,7 +14,7 @@ pub struct Word {
 }
 
 /// Replaces `out` with the distinct words, in the order of their hashes.
-pub(crate) fn distinct(features: &Features, out: &mut Vec<Word>) {
+pub fn distinct(features: &Features, out: &mut Vec<Word>) {
     out.clear();
     out.extend((0..).zip(features.hashes()).map(|(place, &hash)| Word { hash, place, count: 1 }));
     out.sort_unstable_by_key(|word| (word.hash, word.place));

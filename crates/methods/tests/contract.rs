@@ -140,7 +140,6 @@ fn all_names_make_methods() {
     all.sort_unstable();
     assert!(all.is_sorted_by(|a, b| a < b), "a name stands for two methods: {all:?}");
     let error = method("minhsah", &Setting::default()).unwrap_err().to_string();
-    assert!(names().all(|name| error.contains(name)), "{error}");
     assert!(error.contains("minhash may be meant"), "{error}");
 }
 

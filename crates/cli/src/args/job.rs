@@ -6,9 +6,12 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use lookalike::corpus::write::RowFormat;
-use lookalike::engine::recipe::{ClusterRule, JobRecipe, Keep, Reading, Task, content_name, namespaces_name};
+use lookalike::engine::lexicon::fingerprint;
+use lookalike::engine::recipe::{
+    ClusterRule, Combine, JobRecipe, Keep, Reading, Task, content_name, namespaces_name,
+};
 use lookalike::engine::{Settings, Shards};
-use lookalike::methods::{Setting, method};
+use lookalike::methods::{Method, Setting, method};
 use lookalike::model::{Similarity, Threshold};
 
 use super::{InputArgs, ReadingArgs, positive, size};
@@ -18,11 +21,30 @@ use crate::progress::Style;
 /// Which documents are near-duplicates.
 #[derive(Debug, Clone, Args)]
 pub struct MatchArgs {
-    /// Method that proposes pairs: minhash, simhash, exact or md5
+    /// Method that proposes pairs; given several times, pairs that any of them proposes
     ///
     /// Parameters stand behind a colon, as in simhash:n=3+5,k=3,blocks=4 or minhash:values=256,family=classic.
+    /// lookalike methods lists them all.
     #[arg(long, value_name = "METHOD", default_value = "minhash", help_heading = "Matching")]
-    pub method: String,
+    pub method: Vec<String>,
+
+    /// What several methods propose together: any or all
+    #[arg(
+        long,
+        value_name = "WHICH",
+        default_value = "any",
+        help_heading = "Matching",
+        hide_possible_values = true
+    )]
+    pub combine: CombineArg,
+
+    /// One more method, which must accept what the others propose
+    #[arg(long, value_name = "METHOD", help_heading = "Matching")]
+    pub filter: Option<String>,
+
+    /// Words and how common they are, from lookalike lexicon; else methods that weigh words count them in the input
+    #[arg(long, value_name = "FILE", help_heading = "Matching")]
+    pub lexicon: Option<PathBuf>,
 
     /// What is measured: jaccard, containment, cosine, cosine-tf or edit
     #[arg(long, value_name = "SIMILARITY", default_value = "jaccard", help_heading = "Matching", value_parser = similarity)]
@@ -62,7 +84,7 @@ pub struct MatchArgs {
         value_name = "FILE",
         help_heading = "Matching",
         conflicts_with_all = [
-            "method", "similarity", "shingle", "threshold", "recall", "unverified", "within", "max_group", "seed",
+            "method", "combine", "filter", "similarity", "shingle", "threshold", "recall", "unverified", "within", "max_group", "seed",
             "input_format", "id_field", "text_field", "html_field", "url_field", "max_document_bytes", "revisions",
             "namespaces", "content", "profile",
         ]
@@ -225,6 +247,15 @@ pub struct PairsArgs {
     pub resources: ResourceArgs,
 }
 
+/// [`Combine`] as typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CombineArg {
+    /// Pairs that any method proposes
+    Any,
+    /// Pairs that all methods propose
+    All,
+}
+
 /// [`ClusterRule`] as typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ClusterArg {
@@ -310,9 +341,10 @@ impl MatchArgs {
             recall: self.recall,
             seed: self.seed,
         };
-        let method = method(&self.method, &setting).map_err(|error| Failure::Usage(error.to_string()))?;
-        let recipe = method.recipe();
-        if self.unverified && recipe.name == "exact" {
+        let made = |text: &String| method(text, &setting).map_err(|error| Failure::Usage(error.to_string()));
+        let methods: Vec<Box<dyn Method>> = self.method.iter().map(made).collect::<Result<_, _>>()?;
+        let filter = self.filter.as_ref().map(made).transpose()?;
+        if self.unverified && methods.iter().any(|method| method.recipe().name == "exact") {
             let sentence =
                 "the method exact is verification itself; leave --unverified out, or take another method";
             return Err(Failure::Usage(sentence.to_owned()));
@@ -331,7 +363,13 @@ impl MatchArgs {
             all: false,
             against: false,
             within: self.within.clone(),
-            method: recipe,
+            combine: match self.combine {
+                CombineArg::Any => Combine::Any,
+                CombineArg::All => Combine::All,
+            },
+            lexicon: self.lexicon.as_deref().map(fingerprint).transpose()?,
+            methods: methods.iter().map(|method| method.recipe()).collect(),
+            filter: filter.map(|method| method.recipe()),
             profile: reading.profile.recipe(),
             reading: Reading {
                 id_field: reading.id_field.clone(),
@@ -347,9 +385,9 @@ impl MatchArgs {
         })
     }
 
-    /// What the method has to say about its parameters.
-    pub fn advice(&self, recipe: &JobRecipe) -> Option<String> {
-        recipe.method().ok().and_then(|method| method.advice())
+    /// What the methods have to say about their parameters.
+    pub fn advice(&self, recipe: &JobRecipe) -> Vec<String> {
+        recipe.methods().unwrap_or_default().iter().filter_map(|method| method.advice()).collect()
     }
 }
 

@@ -34,7 +34,14 @@ pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         }
         inputs => Some(Corpus::open(inputs, recipe.read_options()?)?),
     };
-    let job = Job { recipe, corpus, against, settings: args.resources.settings(), outputs };
+    let job = Job {
+        recipe,
+        corpus,
+        against,
+        lexicon: args.matching.lexicon.clone(),
+        settings: args.resources.settings(),
+        outputs,
+    };
     if args.plan {
         return plan::run(job, args, watch);
     }

@@ -12,7 +12,7 @@ use crate::outputs::place;
 
 /// Tells, before the start, how the method was set up and how much disk the run will take.
 pub(crate) fn say_what_it_takes(job: &Job, matching: &MatchArgs) {
-    if let Some(advice) = matching.advice(&job.recipe) {
+    for advice in matching.advice(&job.recipe) {
         tell(advice);
     }
     // An input that cannot be looked at now is an error in a moment, and standard input cannot be at all.

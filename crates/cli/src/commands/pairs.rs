@@ -26,7 +26,14 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     let corpus = args.input.corpus_with(recipe.read_options()?)?;
     apart_from(&corpus, &[&args.output])?;
     let outputs = Outputs { format, write: Shards::None, annotate: false, suffix };
-    let job = Job { recipe, corpus, against: None, settings: args.resources.settings(), outputs };
+    let job = Job {
+        recipe,
+        corpus,
+        against: None,
+        lexicon: args.matching.lexicon.clone(),
+        settings: args.resources.settings(),
+        outputs,
+    };
     super::job::say_what_it_takes(&job, &args.matching);
     let mut name = args.output.clone().into_os_string();
     name.push(".job");

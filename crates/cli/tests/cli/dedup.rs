@@ -481,7 +481,8 @@ fn containment_removes_the_document_that_is_contained() {
     assert!((found[0]["reverse"].as_f64().unwrap() - reverse).abs() < 1e-9, "{found:?}");
     for method in ["minhash", "simhash"] {
         let sentence = format!(
-            "{method} cannot see that one document holds another of a different size; the method that can is exact"
+            "{method} cannot see that one document holds another of a different size; the methods that can are \
+             exact, mod, sif, cops and koala"
         );
         let run = dedup(&format!("--sample -o x --similarity containment --method {method}"));
         run.inside(Folder::new().path()).run().fails(2, &sentence);
@@ -562,10 +563,14 @@ fn every_method_removes_only_what_is_similar() {
 fn a_method_or_parameter_that_is_not_there_is_one_sentence() {
     let folder = Folder::new();
     let cases = [
-        ("--method nosuch", "there is no method nosuch; known are minhash, simhash, exact, md5"),
         (
-            "--method minhash:x=1",
-            "the method minhash has no parameter x; it has values, family, bands, rows, shingle, bits, seed",
+            "--method minhsah",
+            "there is no method minhsah; minhash may be meant, and lookalike methods lists all",
+        ),
+        (
+            "--method minhash:row=1",
+            "the method minhash has no parameter row; rows may be meant, and it has values, family, bands, rows, \
+             shingle, bits, seed",
         ),
         ("--method simhash:k", "k in the method simhash is no parameter; write it as key=value"),
         (

@@ -57,13 +57,15 @@ pub(crate) struct Sorter<C: Codec> {
     runs: Vec<PathBuf>,
     /// Number of the next run: merged runs leave gaps.
     next: usize,
+    /// Equal records may count as one.
+    distinct: bool,
 }
 
 impl<C: Codec> Sorter<C> {
     /// Holds at most `bytes` of records in memory.
     pub(crate) fn new(place: Place, codec: C, bytes: usize) -> Self {
         let capacity = (bytes / size_of::<C::Item>()).max(1024);
-        Sorter { codec, place, buffer: Vec::new(), capacity, runs: Vec::new(), next: 0 }
+        Sorter { codec, place, buffer: Vec::new(), capacity, runs: Vec::new(), next: 0, distinct: false }
     }
 
     /// Goes on with the runs that an earlier process left behind, up to the last one that ends with a mark;
@@ -84,8 +86,14 @@ impl<C: Codec> Sorter<C> {
         Ok((sorter, last.map(|(_, mark)| mark)))
     }
 
+    /// Equal records are wanted once or more, not as often as they came.
+    pub(crate) fn distinct(mut self) -> Self {
+        self.distinct = true;
+        self
+    }
+
     pub(crate) fn push(&mut self, item: C::Item) -> Result<(), EngineError> {
-        if self.buffer.len() == self.capacity {
+        if self.buffer.len() == self.capacity && !self.shrunk() {
             self.spill(0)?;
         }
         if self.buffer.capacity() == 0 {
@@ -98,10 +106,19 @@ impl<C: Codec> Sorter<C> {
 
     /// Puts what is in memory to disk if that is much; a later process may go on behind `mark`.
     pub(crate) fn checkpoint(&mut self, mark: u64) -> Result<(), EngineError> {
-        if self.buffer.len() < self.capacity / 2 {
+        if self.buffer.len() < self.capacity / 2 || self.shrunk() {
             return Ok(());
         }
         self.spill(mark + 1)
+    }
+
+    /// Drops equal records, where that is allowed; true when much room came of it.
+    fn shrunk(&mut self) -> bool {
+        if !self.distinct {
+            return false;
+        }
+        self.sort();
+        self.buffer.len() < self.capacity / 4
     }
 
     /// Sorts what is in memory, by the threads of the pool that this is called from, if any.
@@ -109,6 +126,9 @@ impl<C: Codec> Sorter<C> {
         match rayon::current_thread_index() {
             Some(_) => self.buffer.par_sort_unstable(),
             None => self.buffer.sort_unstable(),
+        }
+        if self.distinct {
+            self.buffer.dedup();
         }
     }
 

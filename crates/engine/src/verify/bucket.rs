@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use lookalike_methods::Score;
 use lookalike_model::Threshold;
 use rayon::prelude::*;
 
@@ -153,7 +154,7 @@ impl<'r> Sight<'r> {
                 withins.push(lookup.row(document)?.within);
             }
         }
-        Ok(Sight { first, second, width: ctx.method.payload_bytes(), withins })
+        Ok(Sight { first, second, width: ctx.panel.width(), withins })
     }
 
     fn piece(&self, place: u32) -> (&'r Resident, usize) {
@@ -170,9 +171,9 @@ impl<'r> Sight<'r> {
         piece.documents()[index]
     }
 
-    fn payload(&self, place: u32) -> &[u8] {
+    fn record(&self, place: u32) -> &[u8] {
         let (piece, index) = self.piece(place);
-        piece.payload(index, self.width)
+        piece.record(index, self.width)
     }
 
     fn set(&self, place: u32) -> &[u64] {
@@ -195,15 +196,17 @@ pub(super) fn measure(
 ) -> Result<(), EngineError> {
     ctx.check()?;
     let floor = floor(ctx);
-    let judge = |&Candidate { a, b, shared }: &Candidate| -> Verdict {
+    let judge = |&Candidate { a, b, ref shared }: &Candidate| -> Verdict {
         if sight.apart(a, b) {
             return Verdict::Unpromising;
         }
-        let (one, two) = (sight.payload(a), sight.payload(b));
+        let (one, two) = (sight.record(a), sight.record(b));
         if !ctx.recipe.verified {
-            return score(ctx, one, two, shared).map_or(Verdict::Unpromising, Verdict::Measured);
+            let own = || own_score(ctx, sight.set(a), sight.set(b));
+            let said = ctx.panel.accept(one, two, shared, own);
+            return said.map_or(Verdict::Unpromising, |score| Verdict::Measured(as_measured(score)));
         }
-        if !ctx.method.promising(one, two, shared) {
+        if !ctx.panel.promising(one, two, shared) {
             return Verdict::Unpromising;
         }
         ctx.measure.compare(sight.set(a), sight.set(b), floor).map_or(Verdict::TooFar, Verdict::Measured)
@@ -235,10 +238,15 @@ enum Verdict {
     Measured(Measured),
 }
 
-/// What the method says of a pair, for runs that measure nothing.
-fn score(ctx: &Context<'_>, a: &[u8], b: &[u8], shared: u32) -> Option<Measured> {
-    let score = ctx.method.accept(a, b, shared)?;
-    Some(Measured { forward: score.forward, backward: score.backward, reached: true, reached_back: true })
+/// What a method that decides by a measure of its own finds between two documents.
+fn own_score(ctx: &Context<'_>, a: &[u64], b: &[u64]) -> Option<Score> {
+    let measured = ctx.measure.compare(a, b, ctx.measure.threshold).filter(|measured| measured.counts())?;
+    Some(Score { forward: measured.forward, backward: measured.backward })
+}
+
+/// A method's word, for runs that go by it.
+fn as_measured(score: Score) -> Measured {
+    Measured { forward: score.forward, backward: score.backward, reached: true, reached_back: true }
 }
 
 /// Below this a pair need not be measured to the end. A little under the threshold it still is, so that a person can
@@ -253,7 +261,7 @@ fn floor(ctx: &Context<'_>) -> Threshold {
 
 /// Measures two documents of which all is known.
 pub(super) struct Both<'b> {
-    pub(super) payloads: [&'b [u8]; 2],
+    pub(super) records: [&'b [u8]; 2],
     pub(super) sets: [&'b [u64]; 2],
 }
 
@@ -261,7 +269,8 @@ impl Both<'_> {
     /// The similarity, unless it is out of `floor`'s reach.
     pub(super) fn compare(&self, ctx: &Context<'_>, floor: Threshold) -> Option<Measured> {
         if !ctx.recipe.verified {
-            return score(ctx, self.payloads[0], self.payloads[1], ctx.method.keys_to_share());
+            let own = || own_score(ctx, self.sets[0], self.sets[1]);
+            return ctx.panel.accept_unproposed(self.records[0], self.records[1], own).map(as_measured);
         }
         ctx.measure.compare(self.sets[0], self.sets[1], floor)
     }
@@ -282,9 +291,9 @@ struct ResidentJudge<'b> {
 impl ResidentJudge<'_> {
     fn both(&mut self, a: u32, b: u32) -> Both<'_> {
         self.hops += 1;
-        let width = self.ctx.method.payload_bytes();
+        let width = self.ctx.panel.width();
         Both {
-            payloads: [a, b].map(|place| self.resident.payload(place as usize, width)),
+            records: [a, b].map(|place| self.resident.record(place as usize, width)),
             sets: [a, b].map(|place| self.resident.set(place as usize)),
         }
     }

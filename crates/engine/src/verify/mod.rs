@@ -118,7 +118,7 @@ fn distribute(
             |&bucket: &u32| RunWriter::create(&bucket_file(ctx, bucket, what), ctx.label(what, width));
         buckets.iter().map(create).collect()
     };
-    let mut pairs = open("candidates", Candidate::WIDTH)?;
+    let mut pairs = open("candidates", Candidate::label(ctx).width)?;
     let mut records = candidates::open(ctx)?;
     while let Some(bytes) = records.next()? {
         if let Some(place) = of(Candidate::decode(bytes).a) {

@@ -15,30 +15,34 @@ use crate::error::EngineError;
 use crate::gather;
 use crate::keepers::Keepers;
 use crate::measure::Measured;
+use crate::panel::MOST_METHODS;
 use crate::recipe::Task;
 use crate::star::{Edge, Judge};
 use crate::store::file::{Records, RunWriter};
 use crate::store::sort::{Codec, Sorter, existing};
+
+/// Numbers of a candidate: two pieces, two places, and the keys shared by method.
+const PLACED: usize = 4 + MOST_METHODS;
 
 /// Candidates in a file, by the pieces that their documents are in; documents are named by their places.
 #[derive(Debug, Clone, Copy)]
 struct Placed;
 
 impl Codec for Placed {
-    type Item = [u32; 5];
+    type Item = [u32; PLACED];
     const KIND: &'static str = "placed";
 
     fn width(self) -> usize {
-        20
+        4 * PLACED
     }
 
-    fn put(self, item: [u32; 5], out: &mut [u8]) {
+    fn put(self, item: [u32; PLACED], out: &mut [u8]) {
         for (slot, number) in out.as_chunks_mut::<4>().0.iter_mut().zip(item) {
             *slot = number.to_le_bytes();
         }
     }
 
-    fn get(self, bytes: &[u8]) -> [u32; 5] {
+    fn get(self, bytes: &[u8]) -> [u32; PLACED] {
         std::array::from_fn(|index| {
             u32::from_le_bytes(bytes[index * 4..index * 4 + 4].try_into().expect("four bytes"))
         })
@@ -67,7 +71,7 @@ impl<'c> Oversized<'c> {
         let on_disk = OnDisk::open(ctx, spool)?;
         let documents: Vec<u32> = on_disk.spots.iter().map(|spot| spot.document).collect();
         let (mut pieces, mut filled) = (vec![0], 0);
-        let more = ctx.method.payload_bytes() as u64 + 96;
+        let more = ctx.panel.width() as u64 + 96;
         for (place, spot) in on_disk.spots.iter().enumerate() {
             let bytes = u64::from(spot.bytes) + more;
             if filled > 0 && filled + bytes > memory / 3 {
@@ -113,7 +117,7 @@ impl<'c> Oversized<'c> {
             ctx,
             lookup: self.lookup,
             on_disk: self.on_disk,
-            payloads: Default::default(),
+            records: Default::default(),
             hops: 0,
         };
         let mut take = |removal| removals.push(Removals::item(removal));
@@ -158,7 +162,10 @@ impl<'c> Oversized<'c> {
             let Candidate { a, b, shared } = Candidate::decode(bytes);
             let place = |document| self.documents.binary_search(&document).map_err(|_| gather::changed(ctx));
             let (a, b) = (place(a)?, place(b)?);
-            sorter.push([self.piece_of(a), self.piece_of(b), a as u32, b as u32, shared])?;
+            let mut item = [0; PLACED];
+            item[..4].copy_from_slice(&[self.piece_of(a), self.piece_of(b), a as u32, b as u32]);
+            item[4..].copy_from_slice(&shared);
+            sorter.push(item)?;
         }
         let mut sorted = sorter.sorted()?;
         let mut first: Option<(u32, Resident)> = None;
@@ -180,7 +187,7 @@ impl<'c> Oversized<'c> {
             let mut part = Vec::new();
             loop {
                 let same = next.filter(|item| item[0] == one && item[1] == two);
-                if let Some([.., a, b, shared]) = same {
+                if let Some([_, _, a, b, shared @ ..]) = same {
                     part.push(Candidate { a: inside(a, one), b: inside(b, two), shared });
                     next = sorted.next()?;
                 }
@@ -212,7 +219,7 @@ struct DiskJudge<'c> {
     ctx: &'c Context<'c>,
     lookup: Lookup<'c>,
     on_disk: OnDisk,
-    payloads: [Vec<u8>; 2],
+    records: [Vec<u8>; 2],
     hops: u64,
 }
 
@@ -221,16 +228,16 @@ impl DiskJudge<'_> {
         self.hops += 1;
         self.on_disk.tidy();
         for (slot, place) in [a, b].into_iter().enumerate() {
-            match self.ctx.recipe.verified {
-                true => self.on_disk.fetch(self.ctx, place)?,
-                false => {
-                    let document = self.on_disk.spots[place as usize].document;
-                    self.payloads[slot] = self.lookup.payload(document)?.to_vec();
-                }
+            if self.ctx.measures {
+                self.on_disk.fetch(self.ctx, place)?;
+            }
+            if !self.ctx.recipe.verified {
+                let document = self.on_disk.spots[place as usize].document;
+                self.records[slot] = self.lookup.record(document)?.to_vec();
             }
         }
-        let payloads = [self.payloads[0].as_slice(), self.payloads[1].as_slice()];
-        Ok(Both { payloads, sets: [self.on_disk.get(a), self.on_disk.get(b)] })
+        let records = [self.records[0].as_slice(), self.records[1].as_slice()];
+        Ok(Both { records, sets: [self.on_disk.get(a), self.on_disk.get(b)] })
     }
 }
 

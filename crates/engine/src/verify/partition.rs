@@ -48,12 +48,12 @@ impl Partition {
             let weight = &mut weights[root as usize];
             *weight = weight.saturating_add(units);
         };
-        let payload = ctx.method.payload_bytes() as u64;
+        let record = ctx.panel.width() as u64;
         catalogue.rows(ctx, |document, row| {
             if involved.get(document) {
                 // Words become as many shingles at most; of edit similarity every character counts.
                 let symbols = if ctx.measure.similarity == Similarity::Edit { row.text } else { row.words };
-                let bytes = 8 * u64::from(symbols) + payload + 96;
+                let bytes = 8 * u64::from(symbols) + record + 96;
                 add(sets.root(document), (bytes.div_ceil(UNIT)) as u32);
             }
             Ok(())

@@ -59,9 +59,9 @@ impl Resident {
             self.sets = order.iter().map(|&index| std::mem::take(&mut self.sets[index])).collect();
             self.documents.sort_unstable();
         }
-        self.payloads.reserve_exact(self.documents.len() * ctx.method.payload_bytes());
+        self.payloads.reserve_exact(self.documents.len() * ctx.panel.width());
         for &document in &self.documents {
-            self.payloads.extend_from_slice(lookup.payload(document)?);
+            self.payloads.extend_from_slice(lookup.record(document)?);
         }
         Ok(())
     }
@@ -80,8 +80,8 @@ impl Resident {
         &self.sets[index]
     }
 
-    /// The payload of the document at a place.
-    pub(super) fn payload(&self, index: usize, width: usize) -> &[u8] {
+    /// What the methods keep of the document at a place.
+    pub(super) fn record(&self, index: usize, width: usize) -> &[u8] {
         &self.payloads[index * width..][..width]
     }
 }

@@ -26,6 +26,9 @@ pub enum LexiconError {
     /// It is something else.
     #[error("it is no lexicon of this version; lookalike lexicon makes one")]
     Kind,
+    /// It takes more memory than there is for it.
+    #[error("it takes more memory than there is for it")]
+    TooLarge,
     /// It is not whole.
     #[error("it is damaged: {0}")]
     Damaged(&'static str),

@@ -103,12 +103,19 @@ struct Spelled {
 }
 
 impl Lexicon {
-    /// Reads a lexicon, as much of it as `detail` asks for.
-    pub fn read(mut reader: Reader<impl std::io::Read>, detail: Detail) -> Result<Self, LexiconError> {
+    /// Reads a lexicon, as much of it as `detail` asks for, unless that takes more than `most` bytes of memory.
+    pub fn read(
+        mut reader: Reader<impl std::io::Read>,
+        detail: Detail,
+        most: u64,
+    ) -> Result<Self, LexiconError> {
         let mut lexicon = Lexicon::empty(reader.profile().clone(), detail);
         let mut entry = Entry::default();
         while reader.next(&mut entry)? {
             lexicon.push(&entry);
+            if lexicon.len().is_multiple_of(1 << 16) && lexicon.bytes() > most {
+                return Err(LexiconError::TooLarge);
+            }
         }
         lexicon.settle(reader.totals().clone());
         Ok(lexicon)
@@ -185,6 +192,9 @@ impl Lexicon {
     /// All words are there: they can be looked up from now on.
     fn settle(&mut self, totals: Totals) {
         self.totals = totals;
+        self.hashes.shrink_to_fit();
+        self.documents.shrink_to_fit();
+        self.occurrences.shrink_to_fit();
         // About four words to a bucket.
         let bits = (self.hashes.len() / 4).max(2).ilog2().clamp(1, 28);
         self.shift = 64 - bits;
@@ -197,6 +207,17 @@ impl Lexicon {
             sum += *start;
             *start = sum;
         }
+    }
+
+    /// Bytes of memory that it takes.
+    pub fn bytes(&self) -> u64 {
+        let spelled = |spelled: &Spelled| {
+            spelled.text.capacity()
+                + 8 * (spelled.ends.capacity() + spelled.bins.capacity() + spelled.bin_ends.capacity())
+        };
+        let numbers =
+            8 * self.hashes.capacity() + 4 * (self.documents.capacity() + self.occurrences.capacity());
+        (numbers + 4 * self.starts.capacity() + self.spelled.as_ref().map_or(0, spelled)) as u64
     }
 
     /// The recipe of the profile that its words were found by.
@@ -342,9 +363,9 @@ mod tests {
             writer.push(&whole.entry(place)).unwrap();
         }
         writer.finish(whole.documents(), whole.totals().occurrences).unwrap();
-        let again = Lexicon::read(Reader::open(&file[..]).unwrap(), Detail::Everything).unwrap();
+        let again = Lexicon::read(Reader::open(&file[..]).unwrap(), Detail::Everything, u64::MAX).unwrap();
         assert_eq!(again, whole);
-        let counts = Lexicon::read(Reader::open(&file[..]).unwrap(), Detail::Counts).unwrap();
+        let counts = Lexicon::read(Reader::open(&file[..]).unwrap(), Detail::Counts, u64::MAX).unwrap();
         assert_eq!((counts.len(), whole.len()), (3, 4));
         assert_eq!(counts.totals(), whole.totals());
         for word in ["a", "rose", "is", "tulip", "none"] {

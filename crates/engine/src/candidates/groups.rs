@@ -1,0 +1,318 @@
+//! From a group of documents with a common key to pairs.
+//!
+//! A group of at most `max_group` documents proposes all of its pairs. A method may bound the lengths of documents that
+//! can be paired: then the group, by length, is cut wherever the next is too long. A part that is still too large is
+//! split by stricter keys, where the method has any. What then remains proposes, in `dedup`, each member with its 8
+//! predecessors by length and with the 8 members of smallest payload hash: about n pairs, never n squared. Elsewhere it
+//! is written down once as a group.
+
+use std::collections::BTreeSet;
+
+use lookalike_methods::{Member, Method};
+use lookalike_text::hash;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::catalogue::{Catalogue, Lookup};
+use crate::context::Context;
+use crate::error::EngineError;
+use crate::panel::Seat;
+use crate::recipe::Task;
+use crate::store::file::RunWriter;
+use crate::store::sort::{Couples, Place, Sorted, Sorter, couple};
+
+/// Neighbours that a member of a giant group is paired with, on either account.
+const NEIGHBOURS: usize = 8;
+
+/// Levels of strictness that are tried before a group is called giant.
+const STRICTEST: u32 = 8;
+
+/// Groups that are remembered, lest one that comes again proposes its pairs again: the shingles that two documents share
+/// make the same group each.
+const REMEMBERED: usize = 1 << 16;
+
+/// Where sorted pairs of a method go.
+pub(super) fn place(ctx: &Context<'_>, seat: usize) -> Place {
+    ctx.place(&format!("proposed{seat}"))
+}
+
+/// A document and the tag of the key that it is in a group by.
+type Tagged = (u32, u32);
+
+/// Takes a part of a group.
+type Each<'e, 'c> = dyn FnMut(&mut Groups<'c>, &mut [Tagged]) -> Result<(), EngineError> + 'e;
+
+/// What a group needs to know of a document.
+#[derive(Debug, Clone, Copy)]
+struct Fact {
+    /// Length as the method sees it.
+    length: u32,
+    /// Hash of the payload.
+    mark: u32,
+}
+
+/// The pairs of a method's groups, on their way to a sorter.
+pub(super) struct Groups<'c> {
+    ctx: &'c Context<'c>,
+    catalogue: &'c Catalogue,
+    seat: &'c Seat,
+    facts: Vec<Fact>,
+    pairs: Sorter<Couples>,
+    /// Groups up to this key are in runs already: an earlier process put them there.
+    skip: Option<u64>,
+    lookup: Lookup<'c>,
+    giants: Option<RunWriter>,
+    giant_groups: u64,
+    /// Groups up to this size propose all of their pairs.
+    limit: usize,
+    /// Keys of more documents are dropped.
+    most_common: u64,
+    remembered: Vec<u128>,
+}
+
+impl<'c> Groups<'c> {
+    pub(super) fn new(
+        ctx: &'c Context<'c>,
+        catalogue: &'c Catalogue,
+        number: usize,
+    ) -> Result<Self, EngineError> {
+        let documents = u64::from(catalogue.len());
+        let seat = &ctx.panel.proposers()[number];
+        let method = &seat.method;
+        let mut facts = Vec::with_capacity(catalogue.len() as usize);
+        catalogue.records(ctx, |_, record| {
+            let mark = xxh3_64(seat.payload(record)) as u32;
+            facts.push(Fact { length: seat.length(record), mark });
+        })?;
+        let memory = ctx.budget.free(documents, 12) as usize / 2;
+        let (pairs, skip) = Sorter::resume(place(ctx, number), Couples, memory)?;
+        let giants = match ctx.recipe.task {
+            Task::Dedup => None,
+            Task::Pairs => {
+                Some(RunWriter::create(&ctx.file(&super::giants_name(number)), ctx.label("giants", 4))?)
+            }
+        };
+        let counts = method.counts_keys();
+        Ok(Groups {
+            ctx,
+            catalogue,
+            seat,
+            facts,
+            pairs: if counts { pairs } else { pairs.distinct() },
+            skip,
+            lookup: Lookup::new(ctx, catalogue),
+            giants,
+            giant_groups: 0,
+            limit: ctx.recipe.max_group.max(method.least_group()),
+            most_common: method.most_common(documents),
+            remembered: if counts { Vec::new() } else { vec![0; REMEMBERED] },
+        })
+    }
+
+    fn method(&self) -> &'c dyn Method {
+        &*self.seat.method
+    }
+
+    /// Takes one group: documents in order, each with its tag.
+    pub(super) fn take(&mut self, key: u64, group: &mut [Tagged]) -> Result<(), EngineError> {
+        if group.len() < 2 || group.len() as u64 > self.most_common || self.seen_before(group) {
+            return Ok(());
+        }
+        let fresh = self.skip.is_none_or(|skip| key > skip);
+        self.cut(group, fresh)?;
+        // The highest key cannot be told from none; then a later process does the last groups again.
+        if fresh && key < u64::MAX - 1 {
+            self.pairs.checkpoint(key)?;
+        }
+        Ok(())
+    }
+
+    /// True when the same group was there a while ago. Where keys are counted, every group counts.
+    fn seen_before(&mut self, group: &[Tagged]) -> bool {
+        if self.remembered.is_empty() {
+            return false;
+        }
+        let digest = digest(group);
+        let place = digest as usize % REMEMBERED;
+        std::mem::replace(&mut self.remembered[place], digest) == digest
+    }
+
+    fn length(&self, document: u32) -> u32 {
+        self.facts[document as usize].length
+    }
+
+    /// Cuts a group, by length, wherever the next document is too long for the one before, and takes the parts.
+    fn cut(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
+        if self.method().longest_partner(0) == u32::MAX {
+            return self.part(group, fresh);
+        }
+        group.sort_unstable_by_key(|&(document, _)| (self.facts[document as usize].length, document));
+        let mut start = 0;
+        for index in 1..=group.len() {
+            let reach = self.method().longest_partner(self.length(group[index - 1].0));
+            if group.get(index).is_none_or(|&(next, _)| self.length(next) > reach) {
+                self.part(&mut group[start..index], fresh)?;
+                start = index;
+            }
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, part: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
+        if part.len() > self.limit {
+            return self.split(part, fresh);
+        }
+        if fresh { self.all_pairs(part) } else { Ok(()) }
+    }
+
+    /// Proposes two documents of a group, unless they cannot be like each other.
+    fn pair(&mut self, a: Tagged, b: Tagged) -> Result<(), EngineError> {
+        let (earlier, later) = if a.0 < b.0 { (a, b) } else { (b, a) };
+        // Two documents that are only there to be compared with need no comparison.
+        if earlier.0 == later.0 || later.0 < self.catalogue.references() {
+            return Ok(());
+        }
+        let member = |(document, tag): Tagged| Member { length: self.length(document), tag };
+        let method = self.method();
+        if method.only_asks(earlier.1) || !method.plausible(member(earlier), member(later)) {
+            return Ok(());
+        }
+        self.pairs.push(couple(earlier.0, later.0))
+    }
+
+    fn all_pairs(&mut self, group: &[Tagged]) -> Result<(), EngineError> {
+        for (index, &one) in group.iter().enumerate() {
+            let reach = self.method().longest_partner(self.length(one.0));
+            for &other in &group[index + 1..] {
+                if self.length(other.0) > reach {
+                    // By length, if there is a reach at all.
+                    break;
+                }
+                self.pair(one, other)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts a group that is too large by stricter keys: the least strict that part it into groups that are not. Each
+    /// level of strictness loses nothing by itself, so levels are tried one after the other and never inside each other.
+    fn split(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
+        let mut best = None;
+        for level in 1..=STRICTEST {
+            let largest = self.parts(group, level, &mut |_, _| Ok(()))?;
+            if largest == 0 {
+                break;
+            }
+            best = Some(level);
+            if largest <= self.limit {
+                break;
+            }
+        }
+        let Some(level) = best else { return self.giant(group, fresh) };
+        // Stricter keys come in several, and documents that are alike in all of them make the same part each time: it is
+        // known again by a digest of its members and handled once.
+        let mut giants = BTreeSet::new();
+        self.parts(group, level, &mut |groups, part| {
+            if part.len() <= groups.limit {
+                return if fresh { groups.all_pairs(part) } else { Ok(()) };
+            }
+            if giants.insert(digest(part)) { groups.giant(part, fresh) } else { Ok(()) }
+        })?;
+        Ok(())
+    }
+
+    /// Hands the parts of a group at one level of strictness to `each`; returns the size of the largest, 0 when there
+    /// are no such keys.
+    fn parts(&mut self, group: &[Tagged], level: u32, each: &mut Each<'_, 'c>) -> Result<usize, EngineError> {
+        let (mut largest, mut number) = (0, 0);
+        let (mut keys, mut parts, mut part) = (Vec::new(), Vec::new(), Vec::new());
+        let seat = self.seat;
+        // One key of each member at a time: all of them at once could be many times the group.
+        loop {
+            parts.clear();
+            for (index, &(document, tag)) in group.iter().enumerate() {
+                keys.clear();
+                seat.method.split(seat.payload(self.lookup.record(document)?), tag, level, &mut keys);
+                parts.extend(keys.get(number).map(|&key| (key, index as u32)));
+            }
+            if parts.is_empty() {
+                return Ok(largest);
+            }
+            parts.sort_unstable();
+            for run in parts.chunk_by(|a, b| a.0 == b.0) {
+                largest = largest.max(run.len());
+                if run.len() > 1 {
+                    part.clear();
+                    part.extend(run.iter().map(|&(_, index)| group[index as usize]));
+                    each(self, &mut part)?;
+                }
+            }
+            number += 1;
+        }
+    }
+
+    /// A group that stays too large.
+    fn giant(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
+        self.giant_groups += 1;
+        if let Some(giants) = &mut self.giants {
+            // One key of several makes no pairs, and what all methods must propose is not known from one of them.
+            if self.seat.method.counts_keys() || self.ctx.panel.wants_all() {
+                return Ok(());
+            }
+            for &(document, _) in group.iter() {
+                giants.push(&(document + 1).to_le_bytes())?;
+            }
+            return giants.push(&0u32.to_le_bytes());
+        }
+        if fresh { self.some_pairs(group) } else { Ok(()) }
+    }
+
+    /// Proposes each member with those just before it by length, and with a few that all have in common; every pair
+    /// once, since methods may count.
+    fn some_pairs(&mut self, group: &mut [Tagged]) -> Result<(), EngineError> {
+        group.sort_unstable_by_key(|&(document, _)| (self.facts[document as usize].length, document));
+        let landmarks = self.landmarks(group);
+        for (index, &member) in group.iter().enumerate() {
+            for &before in &group[index.saturating_sub(NEIGHBOURS)..index] {
+                self.pair(member, before)?;
+            }
+            for &landmark in &landmarks {
+                let near = index.abs_diff(landmark) <= NEIGHBOURS;
+                let twice = landmark > index && landmarks.contains(&index);
+                if !near && !twice {
+                    self.pair(member, group[landmark])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Places of the members with the smallest payload hashes.
+    fn landmarks(&self, group: &[Tagged]) -> Vec<usize> {
+        let mark = |place: usize| (self.facts[group[place].0 as usize].mark, group[place].0);
+        let mut places: Vec<usize> = (0..group.len()).collect();
+        if places.len() > NEIGHBOURS {
+            places.select_nth_unstable_by_key(NEIGHBOURS, |&place| mark(place));
+            places.truncate(NEIGHBOURS);
+        }
+        places
+    }
+
+    /// All pairs, sorted, each as often as it was proposed; and the number of giant groups.
+    pub(super) fn finish(self) -> Result<(Sorted<Couples>, u64), EngineError> {
+        self.giants.map_or(Ok(()), RunWriter::finish)?;
+        Ok((self.pairs.sorted()?, self.giant_groups))
+    }
+}
+
+/// A group in 128 bits.
+fn digest(group: &[Tagged]) -> u128 {
+    let mut bytes = [0; 512];
+    if let Some(bytes) = bytes.get_mut(..group.len() * 8) {
+        for (slot, &(document, tag)) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(group) {
+            *slot = (u64::from(document) << 32 | u64::from(tag)).to_le_bytes();
+        }
+        return hash::digest(bytes);
+    }
+    let whole = |&(document, tag): &Tagged| (u64::from(document) << 32 | u64::from(tag)).to_le_bytes();
+    hash::digest(&group.iter().flat_map(whole).collect::<Vec<u8>>())
+}

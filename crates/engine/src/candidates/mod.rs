@@ -1,0 +1,254 @@
+//! Stages 3 and 4, group and pair: documents that share keys become candidates.
+//!
+//! For each method all postings stream by in the order of their keys, and every group of documents with one key
+//! proposes pairs. Then the pairs of all methods are merged: those that any of them proposes, or those that all do.
+//!
+//! - `groups`: from a group to pairs
+
+mod groups;
+
+use std::sync::atomic::Ordering;
+
+use serde::{Deserialize, Serialize};
+
+use self::groups::Groups;
+use crate::catalogue::{Bits, Catalogue};
+use crate::classes;
+use crate::context::{Context, remove_if_there};
+use crate::error::EngineError;
+use crate::panel::Shared;
+use crate::store::file::{Label, Records, Run, RunWriter};
+use crate::store::sort::{Codec, Couples, Posting, Postings, Rebased, Sorted, existing, uncouple};
+
+/// What the stage found, beside the candidates themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Proposed {
+    /// Distinct pairs.
+    pub(crate) candidates: u64,
+    /// Groups that did not propose all of their pairs.
+    pub(crate) giant_groups: u64,
+}
+
+/// Two documents that share keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+    /// How many keys, by method.
+    pub(crate) shared: Shared,
+}
+
+impl Candidate {
+    /// Bytes of a candidate that this many methods can propose.
+    pub(crate) fn width(methods: usize) -> usize {
+        8 + 4 * methods
+    }
+
+    /// Appends it for a file of [`Candidate::width`].
+    fn encode(&self, methods: usize, out: &mut Vec<u8>) {
+        for number in [self.a, self.b].iter().chain(&self.shared[..methods]) {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Self {
+        let mut numbers = bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
+        let (a, b) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        let mut shared = Shared::default();
+        shared.iter_mut().zip(numbers).for_each(|(slot, number)| *slot = number);
+        Candidate { a, b, shared }
+    }
+
+    pub(crate) fn label(ctx: &Context<'_>) -> Label {
+        ctx.label("candidates", Candidate::width(ctx.panel.proposers().len()))
+    }
+}
+
+const FILE: &str = "candidates";
+
+/// The candidates, sorted.
+pub(crate) fn open(ctx: &Context<'_>) -> Result<Records, EngineError> {
+    Ok(Run::open(&ctx.file(FILE), Candidate::label(ctx))?.records())
+}
+
+/// The giant groups of a run that writes them down: numbers of documents, 0 between two groups (numbers count from 1).
+pub(crate) fn giants(ctx: &Context<'_>) -> Result<Vec<Records>, EngineError> {
+    (0..ctx.panel.proposers().len())
+        .map(|seat| Ok(Run::open(&ctx.file(&giants_name(seat)), ctx.label("giants", 4))?.records()))
+        .collect()
+}
+
+fn giants_name(seat: usize) -> String {
+    format!("giants{seat}")
+}
+
+/// The pairs that one method proposes, with the number of keys that they share.
+fn own_name(seat: usize) -> String {
+    format!("proposed{seat}.pairs")
+}
+
+fn own_label(ctx: &Context<'_>) -> Label {
+    ctx.label("proposed", Candidate::width(1))
+}
+
+/// Finds the candidates, unless that was done.
+pub(crate) fn propose(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Proposed, EngineError> {
+    if let Some(done) = ctx.saved("candidates.done")? {
+        return Ok(done);
+    }
+    let postings: Result<Vec<u64>, EngineError> = (0..ctx.panel.proposers().len())
+        .flat_map(|seat| catalogue.key_runs(ctx, seat).into_iter().map(move |(path, _)| (seat, path)))
+        .filter(|(_, path)| path.exists())
+        .map(
+            |(seat, path)| Ok(Run::open(&path, ctx.label(Postings::KIND, codec(ctx, seat).width()))?.count()),
+        )
+        .collect();
+    ctx.begin("group", Some(postings?.iter().sum()), false);
+    let represented = classes::represented(ctx, catalogue)?;
+    let mut done = Proposed::default();
+    let mut seen = 0;
+    for seat in 0..ctx.panel.proposers().len() {
+        done.giant_groups += propose_one(ctx, catalogue, seat, &represented, &mut seen)?.giant_groups;
+    }
+    done.candidates = merge(ctx)?;
+    ctx.save("candidates.done", &done)?;
+    (0..ctx.panel.proposers().len()).try_for_each(|seat| remove_if_there(&ctx.file(&own_name(seat))))?;
+    Ok(done)
+}
+
+/// How the postings of a method are kept.
+fn codec(ctx: &Context<'_>, seat: usize) -> Postings {
+    Postings { tagged: ctx.panel.proposers()[seat].method.tagged() }
+}
+
+/// Finds the pairs that one method proposes, unless that was done.
+fn propose_one(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    seat: usize,
+    represented: &Bits,
+    seen: &mut u64,
+) -> Result<Proposed, EngineError> {
+    let fact = format!("proposed{seat}.done");
+    if let Some(done) = ctx.saved(&fact)? {
+        return Ok(done);
+    }
+    // What an earlier process merged in steps is merged again: it may not have come to an end.
+    existing(&ctx.place("merged"))?.iter().try_for_each(|path| remove_if_there(path))?;
+    let runs = catalogue.key_runs(ctx, seat);
+    let mut groups = Groups::new(ctx, catalogue, seat)?;
+    let mut merge = Rebased::open(codec(ctx, seat), &ctx.place("merged"), &runs)?;
+    let mut group: Vec<(u32, u32)> = Vec::new();
+    let mut key = None;
+    while let Some(packed) = merge.next()? {
+        *seen += 1;
+        if seen.is_multiple_of(65_536) {
+            ctx.watch.steps.store(*seen, Ordering::Relaxed);
+            ctx.check()?;
+        }
+        let posting = Posting::unpack(packed);
+        if represented.get(posting.document) {
+            continue;
+        }
+        if key != Some(posting.key) {
+            if let Some(key) = key {
+                groups.take(key, &mut group)?;
+            }
+            group.clear();
+            key = Some(posting.key);
+        }
+        if group.last().is_none_or(|&(document, _)| document != posting.document) {
+            group.push((posting.document, posting.tag));
+        }
+    }
+    if let Some(key) = key {
+        groups.take(key, &mut group)?;
+    }
+    drop(merge);
+    let least = ctx.panel.proposers()[seat].method.keys_to_share();
+    let (sorted, giant_groups) = groups.finish()?;
+    let candidates = write_pairs(ctx, seat, sorted, least)?;
+    let done = Proposed { candidates, giant_groups };
+    ctx.save(&fact, &done)?;
+    // What was sorted is of no more use, and large.
+    for place in [groups::place(ctx, seat), ctx.place("merged")] {
+        existing(&place)?.iter().try_for_each(|path| remove_if_there(path))?;
+    }
+    runs.iter().try_for_each(|(path, _)| remove_if_there(path))?;
+    Ok(done)
+}
+
+/// Counts how often each pair was proposed and writes those that share enough keys; returns their number.
+fn write_pairs(
+    ctx: &Context<'_>,
+    seat: usize,
+    mut sorted: Sorted<Couples>,
+    least: u32,
+) -> Result<u64, EngineError> {
+    let mut writer = RunWriter::create(&ctx.file(&own_name(seat)), own_label(ctx))?;
+    let (mut last, mut count, mut bytes): (Option<(u64, u32)>, u64, _) = (None, 0, Vec::new());
+    let mut put = |pair: Option<(u64, u32)>| -> Result<(), EngineError> {
+        let Some((pair, times)) = pair.filter(|&(_, times)| times >= least) else { return Ok(()) };
+        let ((a, b), mut shared) = (uncouple(pair), Shared::default());
+        shared[0] = times;
+        count += 1;
+        bytes.clear();
+        Candidate { a, b, shared }.encode(1, &mut bytes);
+        writer.push(&bytes)
+    };
+    while let Some(pair) = sorted.next()? {
+        match &mut last {
+            Some((same, times)) if *same == pair => *times += 1,
+            _ => put(last.replace((pair, 1)))?,
+        }
+    }
+    put(last)?;
+    writer.finish()?;
+    Ok(count)
+}
+
+/// Merges the pairs of all methods into the candidates; returns their number.
+fn merge(ctx: &Context<'_>) -> Result<u64, EngineError> {
+    let methods = ctx.panel.proposers().len();
+    let mut sources: Vec<Records> = (0..methods)
+        .map(|seat| Ok(Run::open(&ctx.file(&own_name(seat)), own_label(ctx))?.records()))
+        .collect::<Result<_, EngineError>>()?;
+    let mut heads: Vec<Option<Candidate>> = Vec::with_capacity(methods);
+    for source in &mut sources {
+        heads.push(source.next()?.map(Candidate::decode));
+    }
+    let mut writer = RunWriter::create(&ctx.file(FILE), Candidate::label(ctx))?;
+    let (mut count, mut bytes) = (0u64, Vec::new());
+    while let Some((a, b)) = heads.iter().flatten().map(|head| (head.a, head.b)).min() {
+        let mut shared = Shared::default();
+        for (seat, source) in sources.iter_mut().enumerate() {
+            if let Some(head) = heads[seat].filter(|head| (head.a, head.b) == (a, b)) {
+                shared[seat] = head.shared[0];
+                heads[seat] = source.next()?.map(Candidate::decode);
+            }
+        }
+        if ctx.panel.wants_all() && shared[..methods].contains(&0) {
+            continue;
+        }
+        count += 1;
+        bytes.clear();
+        Candidate { a, b, shared }.encode(methods, &mut bytes);
+        writer.push(&bytes)?;
+    }
+    writer.finish()?;
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_are_read_back() {
+        let candidate = Candidate { a: 7, b: 9, shared: [1, 0, 300_000, 0, 0, 0, 0, 0] };
+        let mut bytes = Vec::new();
+        candidate.encode(3, &mut bytes);
+        assert_eq!(bytes.len(), Candidate::width(3));
+        assert_eq!(Candidate::decode(&bytes), candidate);
+    }
+}

@@ -1,0 +1,171 @@
+//! Lexicons: counted in one pass over a corpus within bounded memory, or taken from a file, for methods that ask.
+//!
+//! Words are counted in tables by the first bits of their hashes. A table that has grown too large is put to disk in
+//! the order of its words, and begins again; in the end the parts of each table are merged. So memory is bounded
+//! whatever the vocabulary, and what comes out depends on nothing but the documents.
+//!
+//! - `tally`: the tables, and what they leave on disk
+
+mod tally;
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use lookalike_methods::lexicon::{LexiconError, Reader, Writer};
+use lookalike_methods::{Detail, Lexicon};
+use lookalike_text::Profile;
+use xxhash_rust::xxh3::Xxh3Default;
+
+use self::tally::Tally;
+use crate::context::Context;
+use crate::error::EngineError;
+use crate::panel::Seat;
+use crate::survey::walk;
+
+/// The digest of a lexicon file, as recipes name it.
+pub fn fingerprint(path: &Path) -> Result<String, EngineError> {
+    let read = || -> std::io::Result<u128> {
+        let (mut file, mut sum) = (File::open(path)?, Xxh3Default::new());
+        let mut window = vec![0; 1 << 16];
+        loop {
+            match file.read(&mut window)? {
+                0 => return Ok(sum.digest128()),
+                length => sum.update(&window[..length]),
+            }
+        }
+    };
+    Ok(format!("{:032x}", read().map_err(|error| EngineError::read(path, error))?))
+}
+
+/// Gives every method that asks for one a lexicon by its own profile: the one that was given, or one of the input.
+pub(crate) fn provide(ctx: &mut Context<'_>) -> Result<(), EngineError> {
+    let mut profiles: Vec<(Profile, Detail)> = Vec::new();
+    for seat in ctx.panel.seats().iter().filter(|seat| seat.method.lexicon() > Detail::Nothing) {
+        let (profile, detail) = (seat.method.profile().unwrap_or(&ctx.profile), seat.method.lexicon());
+        match profiles.iter_mut().find(|(known, _)| known == profile) {
+            Some((_, most)) => *most = detail.max(*most),
+            None => profiles.push((profile.clone(), detail)),
+        }
+    }
+    check_given(ctx, profiles.is_empty())?;
+    for (number, (profile, detail)) in profiles.iter().enumerate() {
+        let path = match ctx.lexicon.clone() {
+            Some(path) => path,
+            None => {
+                let path = ctx.file(&format!("lexicon{number}"));
+                count(ctx, profile, number, &path)?;
+                path
+            }
+        };
+        let lexicon = load(ctx, &path, profile, *detail)?;
+        let wants = |seat: &&Seat| {
+            seat.method.lexicon() > Detail::Nothing
+                && seat.method.profile().unwrap_or(&ctx.profile) == profile
+        };
+        for seat in ctx.panel.seats().iter().filter(wants) {
+            seat.method.learn(&lexicon).map_err(|error| EngineError::Request(error.to_string()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a lexicon that nobody asks for, and another than the recipe names.
+fn check_given(ctx: &Context<'_>, unwanted: bool) -> Result<(), EngineError> {
+    let request = |sentence: String| Err(EngineError::Request(sentence));
+    match (&ctx.lexicon, &ctx.recipe.lexicon) {
+        (None, None) => Ok(()),
+        (Some(path), _) if unwanted => request(format!(
+            "no method of this run asks for a lexicon; leave --lexicon {} out, or take one that weighs words",
+            path.display()
+        )),
+        (None, Some(digest)) => request(format!(
+            "the recipe was made with a lexicon whose digest is {digest}; give that file by --lexicon"
+        )),
+        (Some(path), digest) if digest.as_ref() != Some(&fingerprint(path)?) => request(format!(
+            "{} is not the lexicon that the recipe was made with; give that one, or leave the recipe out",
+            path.display()
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Reads a lexicon, if it is one by this profile.
+fn load(
+    ctx: &mut Context<'_>,
+    path: &Path,
+    profile: &Profile,
+    detail: Detail,
+) -> Result<Arc<Lexicon>, EngineError> {
+    let file = File::open(path).map_err(|error| EngineError::read(path, error))?;
+    let reader = Reader::open(BufReader::new(file)).map_err(|error| not_a_lexicon(path, &error))?;
+    if *reader.profile() != profile.recipe() {
+        return Err(EngineError::Request(format!(
+            "the lexicon {} holds words by the profile {}, and the method reads them by {profile}; make one by \
+             lookalike lexicon --profile {profile}",
+            path.display(),
+            reader.profile().name
+        )));
+    }
+    let most = ctx.budget.holdable();
+    let lexicon = Lexicon::read(reader, detail, most).map_err(|error| match error {
+        LexiconError::TooLarge => {
+            // A word takes about as much in memory as in the file, and twice that while it is read.
+            let file = std::fs::metadata(path).map_or(0, |facts| facts.len());
+            ctx.budget.too_small_for("the lexicon", 2 * file)
+        }
+        other => not_a_lexicon(path, &other),
+    })?;
+    ctx.budget.hold(lexicon.bytes(), "the lexicon")?;
+    Ok(Arc::new(lexicon))
+}
+
+fn not_a_lexicon(path: &Path, error: &dyn std::fmt::Display) -> EngineError {
+    EngineError::Request(format!("{} cannot be taken as a lexicon: {error}", path.display()))
+}
+
+/// Counts the words of the input, as one of the methods that ask for this profile sees them.
+pub(crate) fn count(
+    ctx: &Context<'_>,
+    profile: &Profile,
+    number: usize,
+    target: &Path,
+) -> Result<(), EngineError> {
+    if target.exists() {
+        return Ok(());
+    }
+    let of_profile = |seat: &Seat| seat.method.profile().unwrap_or(&ctx.profile) == profile;
+    let Some(seat) = ctx.panel.seats().iter().position(of_profile) else { return Ok(()) };
+    let (tally, seen) = Tally::resume(ctx, number, profile, ctx.budget.free(0, 0) / 3)?;
+    ctx.begin("lexicon", ctx.input_bytes(), true);
+    let show =
+        |workshop: &mut crate::sketch::Workshop, batch, heavy: &std::sync::Mutex<()>| {
+            workshop.show_all(ctx, &batch, heavy, |at, page, scratch| {
+                if at == seat { tally.see(ctx, page, scratch) } else { Ok(()) }
+            })
+        };
+    walk(ctx, seen, show, |seen| tally.checkpoint(ctx, seen))?;
+    let pending = target.with_added_extension("part");
+    write(ctx, tally, profile, &pending)?;
+    std::fs::rename(&pending, target).map_err(|error| EngineError::write(target, error))
+}
+
+/// What went wrong while a lexicon was written, or read again.
+fn broken(file: &Path, error: LexiconError) -> EngineError {
+    match error {
+        LexiconError::Io(error) => EngineError::write(file, error),
+        other => EngineError::Damaged { file: file.to_owned(), what: other.to_string() },
+    }
+}
+
+fn write(ctx: &Context<'_>, tally: Tally, profile: &Profile, target: &Path) -> Result<(), EngineError> {
+    let failed = |error| broken(target, error);
+    let file = File::create(target).map_err(|error| EngineError::write(target, error))?;
+    let mut writer =
+        Writer::new(BufWriter::with_capacity(1 << 18, file), &profile.recipe()).map_err(failed)?;
+    let (documents, occurrences) = tally.totals();
+    tally.merged(ctx, |entry| writer.push(entry).map_err(failed))?;
+    let mut file = writer.finish(documents, occurrences).map_err(failed)?;
+    file.flush().map_err(|error| EngineError::write(target, error))
+}

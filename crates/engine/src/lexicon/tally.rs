@@ -1,0 +1,355 @@
+//! Counting words: tables in memory, and on disk what did not fit.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::io::{BufReader, BufWriter};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use lookalike_methods::lexicon::{Entry, Reader, Writer, bin};
+use lookalike_methods::{Page, Scratch, words};
+use lookalike_model::Recipe;
+use lookalike_text::Profile;
+use serde::{Deserialize, Serialize};
+
+use super::broken;
+use crate::context::{Context, remove_if_there};
+use crate::error::EngineError;
+
+/// Tables, each for the words whose hashes begin with its number.
+const TABLES: usize = 64;
+
+/// Parts of a table that are open at once; more are first merged into one.
+const MOST_PARTS: usize = 48;
+
+/// So often, at most, all tables are put to disk for a later process to go on from.
+const PAUSE: Duration = Duration::from_secs(300);
+
+/// All words of a corpus so far.
+pub(super) struct Tally {
+    number: usize,
+    profile: Recipe,
+    tables: Vec<Mutex<Table>>,
+    /// Bytes that a table may take.
+    most: usize,
+    documents: AtomicU64,
+    occurrences: AtomicU64,
+    saved: Mutex<Instant>,
+}
+
+/// What a later process goes on from.
+#[derive(Serialize, Deserialize)]
+struct Progress {
+    seen: usize,
+    documents: u64,
+    occurrences: u64,
+    parts: Vec<usize>,
+}
+
+/// Hashes are hashes already.
+#[derive(Default)]
+struct Same(u64);
+
+impl Hasher for Same {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {}
+
+    fn write_u64(&mut self, hash: u64) {
+        // Words of one table begin alike, and the map looks at both ends.
+        self.0 = hash.rotate_left(6);
+    }
+}
+
+/// The words of one table that are in memory.
+#[derive(Default)]
+struct Table {
+    places: HashMap<u64, u32, BuildHasherDefault<Same>>,
+    slots: Vec<Slot>,
+    /// Bins of all words, each with the place of the word's next, counted from 1.
+    bins: Vec<(u32, u32, u8)>,
+    text: String,
+    /// Number of parts on disk.
+    parts: usize,
+}
+
+struct Slot {
+    hash: u64,
+    occurrences: u64,
+    documents: u32,
+    word: u32,
+    length: u32,
+    /// Place of its first bin, counted from 1.
+    bins: u32,
+}
+
+impl Table {
+    fn bytes(&self) -> usize {
+        // Vectors double, and so does the map.
+        2 * (self.slots.len() * (size_of::<Slot>() + 16) + self.bins.len() * 12 + self.text.len())
+    }
+
+    fn take(&mut self, hash: u64, word: &str, count: u32, bin: u8) {
+        let next = self.slots.len() as u32;
+        let place = *self.places.entry(hash).or_insert(next);
+        if place == next {
+            self.slots.push(Slot {
+                hash,
+                occurrences: 0,
+                documents: 0,
+                word: self.text.len() as u32,
+                length: word.len() as u32,
+                bins: 0,
+            });
+            self.text.push_str(word);
+        }
+        let slot = &mut self.slots[place as usize];
+        slot.documents += 1;
+        slot.occurrences += u64::from(count);
+        let mut at = slot.bins;
+        while at > 0 {
+            let (next, documents, known) = &mut self.bins[at as usize - 1];
+            if *known == bin {
+                *documents += 1;
+                return;
+            }
+            at = *next;
+        }
+        self.bins.push((slot.bins, 1, bin));
+        slot.bins = self.bins.len() as u32;
+    }
+
+    /// Forgets all words, in the order of their hashes.
+    fn drain(&mut self, mut each: impl FnMut(&Entry) -> Result<(), EngineError>) -> Result<(), EngineError> {
+        self.places = HashMap::default();
+        self.slots.sort_unstable_by_key(|slot| slot.hash);
+        let mut entry = Entry::default();
+        for slot in &self.slots {
+            entry.hash = slot.hash;
+            entry.documents = slot.documents;
+            entry.occurrences = slot.occurrences;
+            entry.word.clear();
+            entry.word.push_str(&self.text[slot.word as usize..][..slot.length as usize]);
+            entry.bins.clear();
+            let mut at = slot.bins;
+            while at > 0 {
+                let (next, documents, bin) = self.bins[at as usize - 1];
+                entry.bins.push((bin, documents));
+                at = next;
+            }
+            entry.bins.sort_unstable();
+            each(&entry)?;
+        }
+        *self = Table { parts: self.parts, ..Table::default() };
+        Ok(())
+    }
+}
+
+impl Tally {
+    /// Goes on with what an earlier process left; returns how many units it had seen.
+    pub(super) fn resume(
+        ctx: &Context<'_>,
+        number: usize,
+        profile: &Profile,
+        memory: u64,
+    ) -> Result<(Self, usize), EngineError> {
+        let saved: Option<Progress> = ctx.saved(&format!("lexicon{number}.seen"))?;
+        let nothing = Progress { seen: 0, documents: 0, occurrences: 0, parts: vec![0; TABLES] };
+        let Progress { seen, documents, occurrences, parts } = saved.unwrap_or(nothing);
+        let table = |parts: usize| Mutex::new(Table { parts, ..Table::default() });
+        let tally = Tally {
+            number,
+            profile: profile.recipe(),
+            tables: parts.into_iter().map(table).collect(),
+            most: (memory as usize / TABLES).max(64 << 10),
+            documents: documents.into(),
+            occurrences: occurrences.into(),
+            saved: Mutex::new(Instant::now()),
+        };
+        Ok((tally, seen))
+    }
+
+    /// Counts the words of a document.
+    pub(super) fn see(
+        &self,
+        ctx: &Context<'_>,
+        page: &Page<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(), EngineError> {
+        self.documents.fetch_add(1, Ordering::Relaxed);
+        self.occurrences.fetch_add(page.len() as u64, Ordering::Relaxed);
+        words::distinct(page, &mut scratch.words);
+        let most = scratch.words.iter().map(|word| word.count).max().unwrap_or(1);
+        for part in scratch.words.chunk_by(|a, b| table_of(a.hash) == table_of(b.hash)) {
+            let place = table_of(part[0].hash);
+            let mut table = self.tables[place].lock().unwrap_or_else(PoisonError::into_inner);
+            for word in part {
+                let text = page.word(word.place as usize);
+                table.take(word.hash, text, word.count, bin(word.count, most));
+            }
+            if table.bytes() > self.most {
+                self.spill(ctx, place, &mut table)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Documents and occurrences of words in them.
+    pub(super) fn totals(&self) -> (u64, u64) {
+        (self.documents.load(Ordering::Relaxed), self.occurrences.load(Ordering::Relaxed))
+    }
+
+    fn part(&self, ctx: &Context<'_>, table: usize, part: usize) -> PathBuf {
+        ctx.file(&format!("lexicon{}.{table:02}.{part:06}", self.number))
+    }
+
+    fn create(&self, path: &PathBuf) -> Result<Writer<BufWriter<File>>, EngineError> {
+        let file = File::create(path).map_err(|error| EngineError::write(path, error))?;
+        Writer::new(BufWriter::new(file), &self.profile).map_err(|error| broken(path, error))
+    }
+
+    /// Puts the words of a table to disk.
+    fn spill(&self, ctx: &Context<'_>, place: usize, table: &mut Table) -> Result<(), EngineError> {
+        let path = self.part(ctx, place, table.parts);
+        let mut writer = self.create(&path)?;
+        table.drain(|entry| writer.push(entry).map_err(|error| broken(&path, error)))?;
+        writer.finish(0, 0).map_err(|error| broken(&path, error))?;
+        table.parts += 1;
+        Ok(())
+    }
+
+    /// Every now and then, puts all to disk and writes down how many units were seen.
+    pub(super) fn checkpoint(&self, ctx: &Context<'_>, seen: usize) -> Result<(), EngineError> {
+        let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        if saved.elapsed() < PAUSE {
+            return Ok(());
+        }
+        *saved = Instant::now();
+        let mut parts = Vec::with_capacity(TABLES);
+        for (place, table) in self.tables.iter().enumerate() {
+            let mut table = table.lock().unwrap_or_else(PoisonError::into_inner);
+            self.spill(ctx, place, &mut table)?;
+            parts.push(table.parts);
+        }
+        let (documents, occurrences) = self.totals();
+        ctx.save(&format!("lexicon{}.seen", self.number), &Progress { seen, documents, occurrences, parts })
+    }
+
+    /// Hands out all words in the order of their hashes, and removes what is on disk.
+    pub(super) fn merged(
+        self,
+        ctx: &Context<'_>,
+        mut each: impl FnMut(&Entry) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        for place in 0..TABLES {
+            ctx.check()?;
+            let mut table = self.tables[place].lock().unwrap_or_else(PoisonError::into_inner);
+            if table.parts == 0 {
+                table.drain(&mut each)?;
+                continue;
+            }
+            self.spill(ctx, place, &mut table)?;
+            self.merge_parts(ctx, place, table.parts, &mut each)?;
+        }
+        let progress = ctx.file(&format!("lexicon{}.seen", self.number));
+        remove_if_there(&progress)?;
+        for (place, table) in self.tables.iter().enumerate() {
+            let parts = table.lock().unwrap_or_else(PoisonError::into_inner).parts;
+            (0..parts).try_for_each(|part| remove_if_there(&self.part(ctx, place, part)))?;
+        }
+        Ok(())
+    }
+
+    /// Merges the parts of a table, in steps if they are many.
+    fn merge_parts(
+        &self,
+        ctx: &Context<'_>,
+        place: usize,
+        parts: usize,
+        each: &mut impl FnMut(&Entry) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let mut paths: Vec<PathBuf> = (0..parts).map(|part| self.part(ctx, place, part)).collect();
+        let mut next = 0;
+        while paths.len() > MOST_PARTS {
+            let few: Vec<PathBuf> = paths.drain(..MOST_PARTS).collect();
+            let target = ctx.file(&format!("lexicon{}.{place:02}.merged{next:06}", self.number));
+            let mut writer = self.create(&target)?;
+            merge(&few, &mut |entry| writer.push(entry).map_err(|error| broken(&target, error)))?;
+            writer.finish(0, 0).map_err(|error| broken(&target, error))?;
+            paths.push(target);
+            next += 1;
+        }
+        merge(&paths, each)?;
+        (0..next).try_for_each(|number| {
+            remove_if_there(&ctx.file(&format!("lexicon{}.{place:02}.merged{number:06}", self.number)))
+        })
+    }
+}
+
+fn table_of(hash: u64) -> usize {
+    (hash >> (64 - TABLES.ilog2())) as usize
+}
+
+/// One part on its way into a merge.
+struct Source {
+    path: PathBuf,
+    reader: Reader<BufReader<File>>,
+    entry: Entry,
+    more: bool,
+}
+
+impl Source {
+    fn open(path: &PathBuf) -> Result<Self, EngineError> {
+        let file = File::open(path).map_err(|error| EngineError::read(path, error))?;
+        let reader = Reader::open(BufReader::new(file)).map_err(|error| broken(path, error))?;
+        let mut source = Source { path: path.clone(), reader, entry: Entry::default(), more: true };
+        source.advance()?;
+        Ok(source)
+    }
+
+    fn advance(&mut self) -> Result<(), EngineError> {
+        self.more = self.reader.next(&mut self.entry).map_err(|error| broken(&self.path, error))?;
+        Ok(())
+    }
+}
+
+/// Adds up the words of several parts.
+fn merge(
+    paths: &[PathBuf],
+    each: &mut impl FnMut(&Entry) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let mut sources: Vec<Source> = paths.iter().map(Source::open).collect::<Result<_, _>>()?;
+    let mut sum = Entry::default();
+    while let Some(hash) = sources.iter().filter(|source| source.more).map(|source| source.entry.hash).min() {
+        sum.documents = 0;
+        sum.occurrences = 0;
+        sum.bins.clear();
+        for source in sources.iter_mut().filter(|source| source.more && source.entry.hash == hash) {
+            add(&mut sum, &source.entry);
+            source.advance()?;
+        }
+        each(&sum)?;
+    }
+    Ok(())
+}
+
+/// Adds what one part says of a word to what others say.
+fn add(sum: &mut Entry, entry: &Entry) {
+    if sum.documents == 0 {
+        sum.hash = entry.hash;
+        sum.word.clone_from(&entry.word);
+    }
+    sum.documents += entry.documents;
+    sum.occurrences += entry.occurrences;
+    for &(bin, documents) in &entry.bins {
+        match sum.bins.binary_search_by_key(&bin, |(bin, _)| *bin) {
+            Ok(at) => sum.bins[at].1 += documents,
+            Err(at) => sum.bins.insert(at, (bin, documents)),
+        }
+    }
+}

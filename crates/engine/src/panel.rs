@@ -1,0 +1,184 @@
+//! The methods of a run as one panel: what they keep of a document, and what they say of a pair together.
+//!
+//! Some methods propose pairs; one more may be there only to be asked about them. Of each document the panel keeps one
+//! record: for every method its length and its payload, one behind the other.
+
+use lookalike_methods::{Method, OwnMeasure, Score, Sketch};
+use lookalike_text::Profile;
+
+use crate::error::EngineError;
+use crate::recipe::Combine;
+
+/// Most methods that propose pairs in one run.
+pub const MOST_METHODS: usize = 8;
+
+/// How many keys two documents share, by method; 0 where the method did not propose them.
+pub(crate) type Shared = [u32; MOST_METHODS];
+
+/// A method and where its part of a record is.
+pub(crate) struct Seat {
+    pub(crate) method: Box<dyn Method>,
+    /// Where its length stands; the payload follows.
+    start: usize,
+}
+
+impl Seat {
+    /// The document's length, as the method sees it.
+    pub(crate) fn length(&self, record: &[u8]) -> u32 {
+        record[self.start..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+    }
+
+    /// The document's payload.
+    pub(crate) fn payload<'r>(&self, record: &'r [u8]) -> &'r [u8] {
+        &record[self.start + 4..][..self.method.payload_bytes()]
+    }
+}
+
+/// All methods of a run.
+pub(crate) struct Panel {
+    seats: Vec<Seat>,
+    proposers: usize,
+    combine: Combine,
+    width: usize,
+}
+
+impl Panel {
+    pub(crate) fn new(
+        methods: Vec<Box<dyn Method>>,
+        filter: Option<Box<dyn Method>>,
+        combine: Combine,
+    ) -> Result<Self, EngineError> {
+        let proposers = methods.len();
+        if proposers == 0 || proposers > MOST_METHODS {
+            return Err(EngineError::Request(format!(
+                "a run has from 1 to {MOST_METHODS} methods, and {proposers} were given; split them over several runs"
+            )));
+        }
+        if let Some(filter) = filter.as_ref().filter(|filter| filter.counts_keys()) {
+            return Err(EngineError::Request(format!(
+                "{} judges by the number of keys that two documents share and cannot be a filter; give it as a second \
+                 --method with --combine all",
+                filter.recipe().name
+            )));
+        }
+        let mut width = 0;
+        let mut seat = |method: Box<dyn Method>| {
+            let start = width;
+            width += 4 + method.payload_bytes();
+            Seat { method, start }
+        };
+        let seats = methods.into_iter().chain(filter).map(&mut seat).collect();
+        let panel = Panel { seats, proposers, combine, width };
+        panel.own_measure()?;
+        Ok(panel)
+    }
+
+    /// All methods, those that propose pairs first.
+    pub(crate) fn seats(&self) -> &[Seat] {
+        &self.seats
+    }
+
+    /// Those that propose pairs.
+    pub(crate) fn proposers(&self) -> &[Seat] {
+        &self.seats[..self.proposers]
+    }
+
+    fn filter(&self) -> Option<&Seat> {
+        self.seats.get(self.proposers)
+    }
+
+    /// True when a pair counts only if every method proposes it.
+    pub(crate) fn wants_all(&self) -> bool {
+        self.combine == Combine::All
+    }
+
+    /// Bytes of a record.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Appends one method's part of a record.
+    pub(crate) fn put(seat: &Seat, sketch: &Sketch, out: &mut Vec<u8>) {
+        out.extend_from_slice(&sketch.length.to_le_bytes());
+        let start = out.len();
+        out.extend_from_slice(&sketch.payload);
+        out.resize(start + seat.method.payload_bytes(), 0);
+    }
+
+    /// How methods that must see the documents again decide, and by which profile. All of them must do so alike.
+    pub(crate) fn own_measure(&self) -> Result<Option<(OwnMeasure, Option<&Profile>)>, EngineError> {
+        let mut found: Option<(OwnMeasure, Option<&Profile>)> = None;
+        for seat in &self.seats {
+            let Some(own) = seat.method.own_measure() else { continue };
+            let own = (own, seat.method.profile());
+            if found.is_some_and(|found| found != own) {
+                return Err(EngineError::Request(
+                    "two of the methods measure pairs in different ways of their own; run them one by one"
+                        .to_owned(),
+                ));
+            }
+            found = Some(own);
+        }
+        Ok(found)
+    }
+
+    /// True unless the pair need not be measured.
+    pub(crate) fn promising(&self, a: &[u8], b: &[u8], shared: &Shared) -> bool {
+        let says = |(seat, &shared): (&Seat, &u32)| {
+            shared > 0 && seat.method.promising(seat.payload(a), seat.payload(b), shared)
+        };
+        let mut said = self.proposers().iter().zip(shared).map(says);
+        let enough = if self.wants_all() { said.all(|yes| yes) } else { said.any(|yes| yes) };
+        enough && self.passes(a, b).is_some()
+    }
+
+    /// What the methods say of a pair by themselves; `measure` is asked for those that must see the documents again.
+    pub(crate) fn accept(
+        &self,
+        a: &[u8],
+        b: &[u8],
+        shared: &Shared,
+        measure: impl Fn() -> Option<Score>,
+    ) -> Option<Score> {
+        let says = |(seat, &shared): (&Seat, &u32)| {
+            let score = seat.method.accept(seat.payload(a), seat.payload(b), shared);
+            let score = score.filter(|_| shared > 0)?;
+            if seat.method.own_measure().is_some() { measure() } else { Some(score) }
+        };
+        self.judge(a, b, self.proposers().iter().zip(shared).map(says))
+    }
+
+    /// What they say of two documents that no method proposed; those that count keys have nothing to say.
+    pub(crate) fn accept_unproposed(
+        &self,
+        a: &[u8],
+        b: &[u8],
+        measure: impl Fn() -> Option<Score>,
+    ) -> Option<Score> {
+        let shared = std::array::from_fn(|place| match self.proposers().get(place) {
+            Some(seat) if !seat.method.counts_keys() => 1,
+            _ => 0,
+        });
+        self.accept(a, b, &shared, measure)
+    }
+
+    /// One score of several: the best of any, or the least of all.
+    fn judge(&self, a: &[u8], b: &[u8], said: impl Iterator<Item = Option<Score>>) -> Option<Score> {
+        let height = |score: &Score| score.forward.max(score.backward);
+        let by_height = |one: &Score, two: &Score| height(one).total_cmp(&height(two));
+        let score = if self.wants_all() {
+            said.collect::<Option<Vec<Score>>>()?.into_iter().min_by(by_height)
+        } else {
+            said.flatten().max_by(by_height)
+        };
+        score.filter(|_| self.passes(a, b).is_some())
+    }
+
+    /// What the filter says; 1 where there is none.
+    fn passes(&self, a: &[u8], b: &[u8]) -> Option<Score> {
+        match self.filter() {
+            None => Some(Score::even(1.0)),
+            Some(seat) => seat.method.accept(seat.payload(a), seat.payload(b), 0),
+        }
+    }
+}
