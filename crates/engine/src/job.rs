@@ -18,7 +18,7 @@ use crate::classes;
 use crate::context::{Budget, Context, Settings, write_whole};
 use crate::error::EngineError;
 use crate::kept;
-use crate::lexicon;
+use crate::lexicon::{self, Counted};
 use crate::measure::Measure;
 use crate::recipe::{JobRecipe, Task};
 use crate::results::{self, Before, Findings};
@@ -515,16 +515,17 @@ impl OpenJob {
     }
 
     /// Counts the words of the input, by the profile of the recipe, into a file, and takes the job's folder away.
-    pub fn count_words(mut self, watch: &Watch, target: &Path) -> Result<(), EngineError> {
+    pub fn count_words(mut self, watch: &Watch, target: &Path) -> Result<Counted, EngineError> {
         let pool = self.pool()?;
         let counted = self.folder.join(WORK).join("words");
-        pool.install(|| {
+        let found = pool.install(|| {
             let ctx = self.context(watch)?;
             lexicon::count(&ctx, &ctx.profile, 0, &counted)
         })?;
         std::fs::rename(&counted, target).map_err(|error| EngineError::write(target, error))?;
         drop(self.lock.take());
-        std::fs::remove_dir_all(&self.folder).map_err(|error| EngineError::write(&self.folder, error))
+        std::fs::remove_dir_all(&self.folder).map_err(|error| EngineError::write(&self.folder, error))?;
+        Ok(found)
     }
 
     fn pool(&self) -> Result<rayon::ThreadPool, EngineError> {

@@ -19,6 +19,7 @@ mod candidates;
 mod catalogue;
 mod classes;
 mod context;
+pub mod cost;
 pub mod error;
 mod gather;
 pub mod job;

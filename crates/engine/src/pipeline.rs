@@ -29,8 +29,8 @@ pub(crate) const HEAVY: usize = 2 << 20;
 const PER_BYTE: usize = 5;
 const PER_WORD: usize = 50;
 
-/// Small shards are put together until they reach this size: each unit leaves a few files behind.
-const UNIT_BYTES: u64 = 64 << 20;
+/// Small shards are put together until they reach this size: each unit leaves a few files behind. Tests want many.
+const UNIT_BYTES: u64 = if cfg!(test) { 16 << 10 } else { 64 << 20 };
 
 /// A stretch of shards, by number.
 pub(crate) type Unit = Range<usize>;
@@ -149,6 +149,11 @@ impl Batch {
     /// Number of records.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
+    }
+
+    /// Number of records that could not be read.
+    pub(crate) fn rejected(&self) -> usize {
+        self.entries.iter().filter(|entry| matches!(entry, Entry::Rejected(_))).count()
     }
 
     /// Bytes of everything in it.

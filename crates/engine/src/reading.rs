@@ -1,4 +1,4 @@
-//! One text, read by every profile that a run asks for: each of them once.
+//! One text, read by the profiles that a run asks for: each of them once, when it is wanted.
 
 use lookalike_methods::Page;
 use lookalike_text::{Analyser, Features, Profile};
@@ -17,14 +17,19 @@ struct Reading {
     analyser: Analyser,
     features: Features,
     sentences: bool,
+    /// The text at hand was read.
+    fresh: bool,
 }
 
 impl Reading {
-    fn read(&mut self, text: &str) {
-        self.analyser.read(text, &mut self.features);
-        if self.sentences {
-            self.analyser.read_sentences(&mut self.features);
+    fn read(&mut self, text: &str) -> &Features {
+        if !std::mem::replace(&mut self.fresh, true) {
+            self.analyser.read(text, &mut self.features);
+            if self.sentences {
+                self.analyser.read_sentences(&mut self.features);
+            }
         }
+        &self.features
     }
 }
 
@@ -50,35 +55,24 @@ impl Readings {
             analyser: Analyser::new(profile),
             features: Features::default(),
             sentences: false,
+            fresh: false,
         });
         self.readings.len() - 1
     }
 
-    /// Reads a text for all. Nobody else looks at a document that has no words by the measuring profile.
-    pub(crate) fn read(&mut self, text: &str) {
-        let mut readings = self.readings.iter_mut();
-        let Some(measuring) = readings.next() else { return };
-        measuring.read(text);
-        if !measuring.features.is_empty() {
-            readings.for_each(|reading| reading.read(text));
-        }
-    }
-
-    /// Reads a text as pairs are measured, and not for methods.
-    pub(crate) fn read_measuring(&mut self, text: &str) -> &Features {
-        let measuring = &mut self.readings[0];
-        measuring.analyser.read(text, &mut measuring.features);
-        &measuring.features
+    /// Another text is at hand.
+    pub(crate) fn turn(&mut self) {
+        self.readings.iter_mut().for_each(|reading| reading.fresh = false);
     }
 
     /// The words that pairs are measured by.
-    pub(crate) fn measuring(&self) -> &Features {
-        &self.readings[0].features
+    pub(crate) fn measuring(&mut self, text: &str) -> &Features {
+        self.readings[0].read(text)
     }
 
     /// The document as one method sees it; nothing when it has no words for it.
-    pub(crate) fn page<'a>(&'a self, seat: usize, text: &'a str) -> Option<Page<'a>> {
-        let features = &self.readings[self.of_seats[seat]].features;
-        (!features.is_empty() && !self.measuring().is_empty()).then_some(Page { text, features })
+    pub(crate) fn page<'a>(&'a mut self, seat: usize, text: &'a str) -> Option<Page<'a>> {
+        let features = self.readings[self.of_seats[seat]].read(text);
+        (!features.is_empty()).then_some(Page { text, features })
     }
 }

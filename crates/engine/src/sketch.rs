@@ -55,16 +55,17 @@ pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: bool) -> Result
                 continue;
             }
             let text = extractor.extract(&document, content).text;
-            readings.read(text);
+            readings.turn();
+            let wordless = readings.measuring(text).is_empty();
             let names = 12 + document.id.len() + document.url.map_or(0, str::len);
             let mut keys = 0;
             for (number, seat) in panel.proposers().iter().enumerate() {
-                let Some(page) = readings.page(number, text) else { continue };
+                let Some(page) = readings.page(number, text).filter(|_| !wordless) else { continue };
                 seat.method.sketch(&page, &mut sketch);
                 keys += sketch.keys.len() * if seat.method.tagged() { 16 } else { 12 };
             }
-            if spool && !readings.measuring().is_empty() {
-                measure.symbols(readings.measuring(), &mut symbols);
+            if spool && !wordless {
+                measure.symbols(readings.measuring(text), &mut symbols);
                 if blocks.push(0, &symbols) {
                     blocks.encode(&mut encoded);
                 }
@@ -414,8 +415,9 @@ impl Workshop {
         out: &mut Sketched,
     ) {
         let text = self.extractor.extract(document, ctx.content).text;
-        self.readings.read(text);
-        let features = self.readings.measuring();
+        self.readings.turn();
+        let features = self.readings.measuring(text);
+        let wordless = features.is_empty();
         let within = within(ctx, document, extra);
         let mut row = Row {
             words: features.len() as u32,
@@ -440,7 +442,8 @@ impl Workshop {
         let turn = if within == 0 { 0 } else { hash::mix(within) };
         for (place, seat) in ctx.panel.seats().iter().enumerate() {
             self.sketch.clear();
-            if let Some(page) = self.readings.page(place, text) {
+            // A document that cannot be measured is paired with nothing.
+            if let Some(page) = self.readings.page(place, text).filter(|_| !wordless) {
                 seat.method.sketch(&page, &mut self.sketch);
             }
             Panel::put(seat, &self.sketch, &mut out.payload);
@@ -459,24 +462,26 @@ impl Workshop {
         measure: &Measure,
     ) -> &[u64] {
         let text = self.extractor.extract(document, ctx.content).text;
-        measure.symbols(self.readings.read_measuring(text), &mut self.symbols);
+        self.readings.turn();
+        measure.symbols(self.readings.measuring(text), &mut self.symbols);
         &self.symbols
     }
 
-    /// Shows all documents of a batch, as every method sees them, with the number of the method.
+    /// Shows all documents of a batch, as each method that wants to sees them, with the number of the method.
     pub(crate) fn show_all(
         &mut self,
         ctx: &Context<'_>,
         batch: &Batch,
         heavy: &Mutex<()>,
+        wants: impl Fn(usize) -> bool,
         each: impl Fn(usize, &Page<'_>, &mut Scratch) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         self.in_turn(ctx, batch, heavy, |workshop| {
             for record in batch.records() {
                 let Record::Document(document, _) = record else { continue };
                 let text = workshop.extractor.extract(&document, ctx.content).text;
-                workshop.readings.read(text);
-                for place in 0..ctx.panel.seats().len() {
+                workshop.readings.turn();
+                for place in (0..ctx.panel.seats().len()).filter(|&place| wants(place)) {
                     if let Some(page) = workshop.readings.page(place, text) {
                         each(place, &page, &mut workshop.sketch.scratch)?;
                     }

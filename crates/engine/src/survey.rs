@@ -10,7 +10,7 @@ use crate::sketch::Workshop;
 use crate::store::file::{Run, RunWriter};
 
 /// So often, at most, what was learned so far is written down.
-pub(crate) const PAUSE: Duration = Duration::from_secs(20);
+const PAUSE: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 20 });
 
 /// Lets every method that wants to see all documents, as often as it wants to, or gives back what they saw. A killed
 /// pass goes on behind the last units that were written down.
@@ -21,11 +21,13 @@ pub(crate) fn survey(ctx: &Context<'_>) -> Result<(), EngineError> {
     while pass < passes {
         ctx.begin("survey", ctx.input_bytes(), true);
         let show = |workshop: &mut Workshop, batch: Batch, heavy: &Mutex<()>| {
-            workshop.show_all(ctx, &batch, heavy, |seat, page, scratch| {
+            let survey = |seat: usize| {
                 let survey = ctx.panel.seats()[seat].method.survey();
-                if let Some(survey) = survey.filter(|survey| pass < survey.passes()) {
-                    survey.see(pass, page, scratch);
-                }
+                survey.filter(|survey| pass < survey.passes())
+            };
+            let wants = |seat: usize| survey(seat).is_some();
+            workshop.show_all(ctx, &batch, heavy, wants, |seat, page, scratch| {
+                survey(seat).into_iter().for_each(|survey| survey.see(pass, page, scratch));
                 Ok(())
             })
         };

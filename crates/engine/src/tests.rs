@@ -5,9 +5,10 @@ use std::path::Path;
 
 use lookalike_corpus::{Corpus, ReadOptions};
 use lookalike_generate::Plan;
-use lookalike_methods::{Setting, method};
+use lookalike_methods::lexicon::Reader;
+use lookalike_methods::{Detail, Lexicon, Setting, method};
 use lookalike_model::Similarity;
-use lookalike_text::Profile;
+use lookalike_text::{Analyser, Features, Profile};
 
 use crate::recipe::{ClusterRule, Combine, Reading, Task};
 use crate::walk::Watch;
@@ -255,4 +256,111 @@ fn caps_below_the_floor_are_refused_with_the_figure() {
     let settings = Settings { memory: 100 << 20, ..settings() };
     let error = job(recipe("minhash"), "", settings).open(folder.path()).err().unwrap().to_string();
     assert!(error.contains("at least 138 MB") && error.contains("--memory 138M"), "{error}");
+}
+
+/// A corpus in several files, so that there are several units.
+fn files(folder: &Path, lines: &str) -> Corpus {
+    let lines: Vec<&str> = lines.lines().collect();
+    for (number, part) in lines.chunks(40).enumerate() {
+        std::fs::write(folder.join(format!("part{number:03}.jsonl")), part.join("\n")).unwrap();
+    }
+    Corpus::open(&[folder], ReadOptions::default()).unwrap()
+}
+
+/// The lexicon of all texts, the plain way.
+fn plain_lexicon(lines: &str, profile: &Profile) -> Lexicon {
+    let mut analyser = Analyser::new(profile);
+    let read = |line: &str| {
+        let text =
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["text"].as_str().unwrap().to_owned();
+        let mut features = Features::default();
+        analyser.read(&text, &mut features);
+        features
+    };
+    let documents: Vec<Features> = lines.lines().map(read).collect();
+    Lexicon::gather(&profile.recipe(), &documents)
+}
+
+fn read_lexicon(path: &Path) -> Lexicon {
+    let reader = Reader::open(std::fs::File::open(path).unwrap()).unwrap();
+    Lexicon::read(reader, Detail::Everything, u64::MAX).unwrap()
+}
+
+/// Generated documents with their extracted text alone.
+fn plain_generated(documents: u64, seed: u64) -> String {
+    let mut extractor = lookalike_text::extract::Extractor::default();
+    let mut out = String::new();
+    let lines = generated(documents, seed);
+    let corpus = Corpus::in_memory("docs.jsonl", lines.as_bytes().into(), ReadOptions::default());
+    let mut reader = corpus.shards()[0].open(corpus.options()).unwrap();
+    while let Some(item) = reader.next().unwrap() {
+        if let lookalike_corpus::Item::Document(document) = item {
+            let text = extractor.extract(&document, lookalike_text::extract::ContentMode::Page).text;
+            out.push_str(&serde_json::json!({"id": document.id, "text": text}).to_string());
+            out.push('\n');
+        }
+    }
+    out
+}
+
+#[test]
+fn words_counted_in_little_memory_are_those_counted_the_plain_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = plain_generated(400, 21);
+    let profile = Profile::yandex();
+    let expected = plain_lexicon(&text, &profile);
+    std::fs::create_dir(folder.path().join("in")).unwrap();
+    let corpus = files(&folder.path().join("in"), &text);
+    let mut all = Vec::new();
+    // Much memory; tables that go to disk; and so little that parts are merged in steps.
+    for (memory, threads) in [(None, 1), (Some(2 << 20), 2), (Some(150_000), 4)] {
+        let recipe = JobRecipe { profile: profile.recipe(), ..recipe("md5") };
+        let job = Job {
+            corpus: corpus.clone(),
+            settings: Settings { threads, ..settings() },
+            ..job(recipe, "", settings())
+        };
+        let Opened::Open(mut open) = job.open(&folder.path().join("job")).unwrap() else {
+            panic!("finished")
+        };
+        open.bucket_bytes = memory;
+        let target = folder.path().join("lexicon");
+        let counted = open.count_words(&Watch::default(), &target).unwrap();
+        assert_eq!((counted.records, counted.rejected), (400, 0));
+        assert_eq!(counted.documents, expected.documents());
+        assert!(read_lexicon(&target) == expected, "{memory:?}");
+        assert!(!folder.path().join("job").exists());
+        all.push(std::fs::read(&target).unwrap());
+    }
+    assert!(all[0] == all[1] && all[0] == all[2]);
+}
+
+#[test]
+fn words_are_counted_on_after_a_stop() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = plain_generated(400, 22);
+    std::fs::create_dir(folder.path().join("in")).unwrap();
+    let corpus = files(&folder.path().join("in"), &text);
+    let (target, mut starts) = (folder.path().join("lexicon"), 0);
+    let mut resumed = false;
+    while !target.exists() {
+        starts += 1;
+        let job = Job { corpus: corpus.clone(), ..job(recipe("md5"), "", settings()) };
+        let Opened::Open(mut open) = job.open(&folder.path().join("job")).unwrap() else {
+            panic!("finished")
+        };
+        open.bucket_bytes = Some(1 << 20);
+        resumed |= open.folder().join("work").join("lexicon0.seen").exists();
+        let watch = Watch::default();
+        let result = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(std::time::Duration::from_millis(starts * 15));
+                watch.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            });
+            open.count_words(&watch, &target)
+        });
+        assert!(matches!(result, Ok(_) | Err(EngineError::Stopped)), "{result:?}");
+    }
+    assert!(read_lexicon(&target) == plain_lexicon(&text, &Profile::web()), "after {starts} starts");
+    assert!(resumed || starts == 1, "nobody went on");
 }

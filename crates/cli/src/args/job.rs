@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 use lookalike::corpus::write::RowFormat;
 use lookalike::engine::lexicon::fingerprint;
 use lookalike::engine::recipe::{
@@ -78,6 +78,16 @@ pub struct MatchArgs {
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Matching", value_parser = super::whole)]
     pub seed: u64,
 
+    /// What candidates are measured by: disk keeps it, none reads their documents again
+    #[arg(
+        long,
+        value_name = "WHERE",
+        default_value = "disk",
+        help_heading = "Work",
+        hide_possible_values = true
+    )]
+    pub spool: Spool,
+
     /// Replay the recipe of an earlier run (its recipe.toml), instead of the options above
     #[arg(
         long,
@@ -104,16 +114,6 @@ pub struct ResourceArgs {
     /// K, M and G stand for powers of 1024. At least 128M, 4M per thread and twice --max-document-bytes.
     #[arg(long, value_name = "SIZE", help_heading = "Work", value_parser = size)]
     pub memory: Option<u64>,
-
-    /// What candidates are measured by: disk keeps it, none reads their documents again
-    #[arg(
-        long,
-        value_name = "WHERE",
-        default_value = "disk",
-        help_heading = "Work",
-        hide_possible_values = true
-    )]
-    pub spool: Spool,
 
     /// How to show progress: auto, plain, json or none
     ///
@@ -221,6 +221,73 @@ pub struct DedupArgs {
     pub resources: ResourceArgs,
 }
 
+/// `lexicon`
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct LexiconArgs {
+    /// What else to do.
+    #[command(subcommand)]
+    pub command: Option<LexiconCommand>,
+
+    /// The corpus.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// File for the lexicon
+    #[arg(short, long, value_name = "FILE", required = true)]
+    pub output: Option<PathBuf>,
+
+    /// How to work.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// The commands on lexicons.
+#[derive(Debug, Subcommand)]
+pub enum LexiconCommand {
+    /// Show what a lexicon says: totals, its most common words, or some words
+    Show(LexiconShowArgs),
+}
+
+/// `lexicon show`
+#[derive(Debug, Args)]
+pub struct LexiconShowArgs {
+    /// The lexicon
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// Words to show, as they are in the lexicon; else those of most documents
+    #[arg(value_name = "WORD")]
+    pub words: Vec<String>,
+
+    /// How many of the most common words
+    #[arg(short, long, value_name = "N", default_value = "20", value_parser = super::whole)]
+    pub number: u64,
+
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl LexiconArgs {
+    /// A recipe by which words are read and counted; nothing is compared.
+    pub fn recipe(&self) -> JobRecipe {
+        base_recipe(Task::Pairs, &self.input.reading)
+    }
+}
+
+/// `methods`
+#[derive(Debug, Args)]
+pub struct MethodsArgs {
+    /// One method, to be explained; else all are listed
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `pairs`
 #[derive(Debug, Args)]
 pub struct PairsArgs {
@@ -267,12 +334,12 @@ pub enum ClusterArg {
 
 impl ResourceArgs {
     /// How the work is done.
-    pub fn settings(&self) -> Settings {
+    pub fn settings(&self, spool: Spool) -> Settings {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
         Settings {
             threads: self.threads.map_or_else(cores, NonZeroUsize::get),
             memory: self.memory.unwrap_or_else(half_of_memory),
-            spool: self.spool == Spool::Disk,
+            spool: spool == Spool::Disk,
         }
     }
 }
@@ -350,18 +417,11 @@ impl MatchArgs {
             return Err(Failure::Usage(sentence.to_owned()));
         }
         Ok(JobRecipe {
-            lookalike: env!("CARGO_PKG_VERSION").to_owned(),
-            engine: JobRecipe::ENGINE,
-            task,
             similarity: self.similarity,
             shingle: self.shingle.get(),
             threshold: self.threshold.to_string(),
             verified: !self.unverified,
-            keep: Keep::First.to_string(),
-            cluster: ClusterRule::Star,
             max_group: self.max_group.map_or(max_group, NonZeroUsize::get),
-            all: false,
-            against: false,
             within: self.within.clone(),
             combine: match self.combine {
                 CombineArg::Any => Combine::Any,
@@ -370,24 +430,49 @@ impl MatchArgs {
             lexicon: self.lexicon.as_deref().map(fingerprint).transpose()?,
             methods: methods.iter().map(|method| method.recipe()).collect(),
             filter: filter.map(|method| method.recipe()),
-            profile: reading.profile.recipe(),
-            reading: Reading {
-                id_field: reading.id_field.clone(),
-                text_field: reading.text_field.clone(),
-                html_field: reading.html_field.clone(),
-                url_field: reading.url_field.clone(),
-                max_document_bytes: reading.max_document_bytes as u64,
-                revisions: reading.revisions,
-                namespaces: namespaces_name(&reading.namespaces),
-                input_format: reading.input_format.map(|format| format.to_string()),
-                content: content_name(reading.content_mode()).to_owned(),
-            },
+            ..base_recipe(task, reading)
         })
     }
 
     /// What the methods have to say about their parameters.
     pub fn advice(&self, recipe: &JobRecipe) -> Vec<String> {
         recipe.methods().unwrap_or_default().iter().filter_map(|method| method.advice()).collect()
+    }
+}
+
+/// What no option changes, and how documents are read; the method is the simplest there is.
+fn base_recipe(task: Task, reading: &ReadingArgs) -> JobRecipe {
+    let simplest = method("md5", &Setting::default()).map(|method| method.recipe());
+    JobRecipe {
+        lookalike: env!("CARGO_PKG_VERSION").to_owned(),
+        engine: JobRecipe::ENGINE,
+        task,
+        similarity: Similarity::Jaccard,
+        shingle: Setting::default().shingle,
+        threshold: Threshold::default().to_string(),
+        verified: true,
+        keep: Keep::First.to_string(),
+        cluster: ClusterRule::Star,
+        max_group: 1000,
+        all: false,
+        against: false,
+        within: None,
+        combine: Combine::Any,
+        lexicon: None,
+        methods: simplest.into_iter().collect(),
+        filter: None,
+        profile: reading.profile.recipe(),
+        reading: Reading {
+            id_field: reading.id_field.clone(),
+            text_field: reading.text_field.clone(),
+            html_field: reading.html_field.clone(),
+            url_field: reading.url_field.clone(),
+            max_document_bytes: reading.max_document_bytes as u64,
+            revisions: reading.revisions,
+            namespaces: namespaces_name(&reading.namespaces),
+            input_format: reading.input_format.map(|format| format.to_string()),
+            content: content_name(reading.content_mode()).to_owned(),
+        },
     }
 }
 

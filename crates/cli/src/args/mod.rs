@@ -15,7 +15,10 @@ use lookalike::text::extract::ContentMode;
 use crate::exit::Failure;
 use crate::progress::Style;
 
-pub use job::{ClusterArg, DedupArgs, MatchArgs, PairsArgs, ResourceArgs, Spool, TableFormat, WriteArg};
+pub use job::{
+    ClusterArg, CombineArg, DedupArgs, LexiconArgs, LexiconCommand, LexiconShowArgs, MatchArgs, MethodsArgs,
+    PairsArgs, ResourceArgs, Spool, TableFormat, WriteArg,
+};
 
 /// Finds near-duplicate documents inside and between web-scale text corpora
 ///
@@ -42,6 +45,15 @@ pub enum Command {
         override_usage = "lookalike pairs [OPTIONS] --output <FILE> <INPUT>...\n       lookalike pairs [OPTIONS] --output <FILE> --sample"
     )]
     Pairs(Box<PairsArgs>),
+    /// Count the words of a corpus, for methods that weigh them
+    ///
+    /// A method reads words by its own profile: imatch by kolcz, a1 to a12 by yandex. Give the same one by --profile.
+    #[command(
+        override_usage = "lookalike lexicon [OPTIONS] --output <FILE> <INPUT>...\n       lookalike lexicon show <FILE> [WORD]..."
+    )]
+    Lexicon(Box<LexiconArgs>),
+    /// List all methods, or explain one
+    Methods(MethodsArgs),
     /// Look at, convert and make corpora
     #[command(subcommand, arg_required_else_help = true)]
     Corpus(CorpusCommand),

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         corpus,
         against,
         lexicon: args.matching.lexicon.clone(),
-        settings: args.resources.settings(),
+        settings: args.resources.settings(args.matching.spool),
         outputs,
     };
     if args.plan {

@@ -6,6 +6,8 @@ mod diff;
 mod generate;
 mod head;
 mod job;
+mod lexicon;
+mod methods;
 mod pairs;
 mod plan;
 mod rejections;
@@ -24,6 +26,8 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     match command {
         Command::Dedup(args) => dedup::run(&args, watch),
         Command::Pairs(args) => pairs::run(&args, watch),
+        Command::Lexicon(args) => lexicon::run(&args, watch),
+        Command::Methods(args) => methods::run(&args),
         Command::Diff(args) => diff::run(&args, watch),
         Command::Corpus(CorpusCommand::Stats(args)) => stats::run(&args, watch),
         Command::Corpus(CorpusCommand::Head(args)) => head::run(&args, watch),

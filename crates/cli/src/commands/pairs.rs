@@ -31,7 +31,7 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         corpus,
         against: None,
         lexicon: args.matching.lexicon.clone(),
-        settings: args.resources.settings(),
+        settings: args.resources.settings(args.matching.spool),
         outputs,
     };
     super::job::say_what_it_takes(&job, &args.matching);

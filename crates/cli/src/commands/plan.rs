@@ -70,10 +70,10 @@ pub(crate) fn run(mut job: Job, args: &DedupArgs, watch: &Arc<Watch>) -> Result<
         out,
         "time               {:>14} at {} threads",
         clock(seconds),
-        args.resources.settings().threads
+        args.resources.settings(args.matching.spool).threads
     )?;
     writeln!(out, "disk               {:>11} MB while it runs", thousands(estimate.div_ceil(1_000_000)))?;
-    let threads = args.resources.settings().threads as f64;
+    let threads = args.resources.settings(args.matching.spool).threads as f64;
     let floor = 128.0 + 4.0 * threads + 2.0 * job.recipe.reading.max_document_bytes as f64 / 1048576.0;
     let least = (64.0 + 4.0 * threads + 16.0 * total / 1048576.0).max(floor) * 1.048576;
     writeln!(

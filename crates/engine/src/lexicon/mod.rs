@@ -11,7 +11,7 @@ mod tally;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use lookalike_methods::lexicon::{LexiconError, Reader, Writer};
 use lookalike_methods::{Detail, Lexicon};
@@ -22,7 +22,22 @@ use self::tally::Tally;
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::panel::Seat;
+use crate::pipeline::Batch;
+use crate::sketch::Workshop;
 use crate::survey::walk;
+
+/// What was counted beside words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counted {
+    /// Records found.
+    pub records: u64,
+    /// Those that could not be read.
+    pub rejected: u64,
+    /// Documents with at least one word.
+    pub documents: u64,
+    /// Words in them.
+    pub occurrences: u64,
+}
 
 /// The digest of a lexicon file, as recipes name it.
 pub fn fingerprint(path: &Path) -> Result<String, EngineError> {
@@ -55,7 +70,9 @@ pub(crate) fn provide(ctx: &mut Context<'_>) -> Result<(), EngineError> {
             Some(path) => path,
             None => {
                 let path = ctx.file(&format!("lexicon{number}"));
-                count(ctx, profile, number, &path)?;
+                if !path.exists() {
+                    count(ctx, profile, number, &path)?;
+                }
                 path
             }
         };
@@ -131,24 +148,23 @@ pub(crate) fn count(
     profile: &Profile,
     number: usize,
     target: &Path,
-) -> Result<(), EngineError> {
-    if target.exists() {
-        return Ok(());
-    }
+) -> Result<Counted, EngineError> {
     let of_profile = |seat: &Seat| seat.method.profile().unwrap_or(&ctx.profile) == profile;
-    let Some(seat) = ctx.panel.seats().iter().position(of_profile) else { return Ok(()) };
-    let (tally, seen) = Tally::resume(ctx, number, profile, ctx.budget.free(0, 0) / 3)?;
+    let Some(seat) = ctx.panel.seats().iter().position(of_profile) else { return Ok(Counted::default()) };
+    let memory = ctx.bucket_bytes.unwrap_or(ctx.budget.free(0, 0) / 3);
+    let (tally, seen) = Tally::resume(ctx, number, profile, memory)?;
     ctx.begin("lexicon", ctx.input_bytes(), true);
-    let show =
-        |workshop: &mut crate::sketch::Workshop, batch, heavy: &std::sync::Mutex<()>| {
-            workshop.show_all(ctx, &batch, heavy, |at, page, scratch| {
-                if at == seat { tally.see(ctx, page, scratch) } else { Ok(()) }
-            })
-        };
+    let show = |workshop: &mut Workshop, batch: Batch, heavy: &Mutex<()>| {
+        tally.pass(batch.len(), batch.rejected());
+        let wants = |at: usize| at == seat;
+        workshop.show_all(ctx, &batch, heavy, wants, |_, page, scratch| tally.see(ctx, page, scratch))
+    };
     walk(ctx, seen, show, |seen| tally.checkpoint(ctx, seen))?;
+    let counted = tally.counted();
     let pending = target.with_added_extension("part");
     write(ctx, tally, profile, &pending)?;
-    std::fs::rename(&pending, target).map_err(|error| EngineError::write(target, error))
+    std::fs::rename(&pending, target).map_err(|error| EngineError::write(target, error))?;
+    Ok(counted)
 }
 
 /// What went wrong while a lexicon was written, or read again.
@@ -164,7 +180,7 @@ fn write(ctx: &Context<'_>, tally: Tally, profile: &Profile, target: &Path) -> R
     let file = File::create(target).map_err(|error| EngineError::write(target, error))?;
     let mut writer =
         Writer::new(BufWriter::with_capacity(1 << 18, file), &profile.recipe()).map_err(failed)?;
-    let (documents, occurrences) = tally.totals();
+    let Counted { documents, occurrences, .. } = tally.counted();
     tally.merged(ctx, |entry| writer.push(entry).map_err(failed))?;
     let mut file = writer.finish(documents, occurrences).map_err(failed)?;
     file.flush().map_err(|error| EngineError::write(target, error))

@@ -15,7 +15,7 @@ use lookalike_model::Recipe;
 use lookalike_text::Profile;
 use serde::{Deserialize, Serialize};
 
-use super::broken;
+use super::{Counted, broken};
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 
@@ -26,7 +26,7 @@ const TABLES: usize = 64;
 const MOST_PARTS: usize = 48;
 
 /// So often, at most, all tables are put to disk for a later process to go on from.
-const PAUSE: Duration = Duration::from_secs(300);
+const PAUSE: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 300 });
 
 /// All words of a corpus so far.
 pub(super) struct Tally {
@@ -35,8 +35,8 @@ pub(super) struct Tally {
     tables: Vec<Mutex<Table>>,
     /// Bytes that a table may take.
     most: usize,
-    documents: AtomicU64,
-    occurrences: AtomicU64,
+    /// Records, rejected ones, documents with words, and words in them.
+    counts: [AtomicU64; 4],
     saved: Mutex<Instant>,
 }
 
@@ -44,8 +44,7 @@ pub(super) struct Tally {
 #[derive(Serialize, Deserialize)]
 struct Progress {
     seen: usize,
-    documents: u64,
-    occurrences: u64,
+    counts: [u64; 4],
     parts: Vec<usize>,
 }
 
@@ -159,16 +158,15 @@ impl Tally {
         memory: u64,
     ) -> Result<(Self, usize), EngineError> {
         let saved: Option<Progress> = ctx.saved(&format!("lexicon{number}.seen"))?;
-        let nothing = Progress { seen: 0, documents: 0, occurrences: 0, parts: vec![0; TABLES] };
-        let Progress { seen, documents, occurrences, parts } = saved.unwrap_or(nothing);
+        let nothing = Progress { seen: 0, counts: [0; 4], parts: vec![0; TABLES] };
+        let Progress { seen, counts, parts } = saved.unwrap_or(nothing);
         let table = |parts: usize| Mutex::new(Table { parts, ..Table::default() });
         let tally = Tally {
             number,
             profile: profile.recipe(),
             tables: parts.into_iter().map(table).collect(),
-            most: (memory as usize / TABLES).max(64 << 10),
-            documents: documents.into(),
-            occurrences: occurrences.into(),
+            most: memory as usize / TABLES,
+            counts: counts.map(AtomicU64::new),
             saved: Mutex::new(Instant::now()),
         };
         Ok((tally, seen))
@@ -181,8 +179,8 @@ impl Tally {
         page: &Page<'_>,
         scratch: &mut Scratch,
     ) -> Result<(), EngineError> {
-        self.documents.fetch_add(1, Ordering::Relaxed);
-        self.occurrences.fetch_add(page.len() as u64, Ordering::Relaxed);
+        self.add(2, 1);
+        self.add(3, page.len());
         words::distinct(page, &mut scratch.words);
         let most = scratch.words.iter().map(|word| word.count).max().unwrap_or(1);
         for part in scratch.words.chunk_by(|a, b| table_of(a.hash) == table_of(b.hash)) {
@@ -199,9 +197,21 @@ impl Tally {
         Ok(())
     }
 
-    /// Documents and occurrences of words in them.
-    pub(super) fn totals(&self) -> (u64, u64) {
-        (self.documents.load(Ordering::Relaxed), self.occurrences.load(Ordering::Relaxed))
+    fn add(&self, count: usize, more: usize) {
+        self.counts[count].fetch_add(more as u64, Ordering::Relaxed);
+    }
+
+    /// Counts records, and those of them that could not be read.
+    pub(super) fn pass(&self, records: usize, rejected: usize) {
+        self.add(0, records);
+        self.add(1, rejected);
+    }
+
+    /// What was counted beside words.
+    pub(super) fn counted(&self) -> Counted {
+        let [records, rejected, documents, occurrences] =
+            self.counts.each_ref().map(|count| count.load(Ordering::Relaxed));
+        Counted { records, rejected, documents, occurrences }
     }
 
     fn part(&self, ctx: &Context<'_>, table: usize, part: usize) -> PathBuf {
@@ -236,8 +246,8 @@ impl Tally {
             self.spill(ctx, place, &mut table)?;
             parts.push(table.parts);
         }
-        let (documents, occurrences) = self.totals();
-        ctx.save(&format!("lexicon{}.seen", self.number), &Progress { seen, documents, occurrences, parts })
+        let counts = self.counts.each_ref().map(|count| count.load(Ordering::Relaxed));
+        ctx.save(&format!("lexicon{}.seen", self.number), &Progress { seen, counts, parts })
     }
 
     /// Hands out all words in the order of their hashes, and removes what is on disk.

@@ -1,0 +1,86 @@
+//! What a method costs: bytes and keys of a typical document, passes over the input.
+
+use lookalike_methods::lexicon::Lexicon;
+use lookalike_methods::{Detail, Method, Page, Scratch, Sketch};
+use lookalike_text::{Analyser, Features, Profile};
+use serde::Serialize;
+
+/// The cost of a method.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Cost {
+    /// Bytes of payload and keys together.
+    pub bytes: usize,
+    /// Bytes of payload.
+    pub payload: usize,
+    /// Number of keys.
+    pub keys: usize,
+    /// Times that the input is read.
+    pub passes: u32,
+    /// It needs a lexicon.
+    pub lexicon: bool,
+}
+
+/// Words of the page that is looked at.
+const WORDS: usize = 400;
+
+/// What a method costs for a page of 400 words in a small collection.
+pub fn cost(method: &dyn Method) -> Cost {
+    let web = Profile::web();
+    let profile = method.profile().unwrap_or(&web);
+    let mut analyser = Analyser::new(profile);
+    let texts: Vec<String> = (0..COLLECTION).map(page).collect();
+    let pages: Vec<Features> = texts
+        .iter()
+        .map(|text| {
+            let mut features = Features::default();
+            analyser.read(text, &mut features);
+            analyser.read_sentences(&mut features);
+            features
+        })
+        .collect();
+    let lexicon = method.lexicon() > Detail::Nothing;
+    if lexicon {
+        // A range that holds no word of so small a collection costs no less.
+        let _ = method.learn(&std::sync::Arc::new(Lexicon::gather(&profile.recipe(), &pages)));
+    }
+    let mut sketch = Sketch::default();
+    let passes = method.survey().map_or(0, |survey| survey.passes());
+    if let Some(survey) = method.survey() {
+        let mut scratch = Scratch::default();
+        for pass in 0..passes {
+            for (text, features) in texts.iter().zip(&pages) {
+                survey.see(pass, &Page { text, features }, &mut scratch);
+            }
+            survey.end(pass);
+        }
+    }
+    method.sketch(&Page { text: &texts[0], features: &pages[0] }, &mut sketch);
+    let (payload, keys) = (method.payload_bytes(), sketch.keys.len());
+    Cost {
+        bytes: payload + keys * if method.tagged() { 16 } else { 12 },
+        payload,
+        keys,
+        passes: 1 + u32::from(lexicon) + passes,
+        lexicon,
+    }
+}
+
+/// Pages of the collection.
+const COLLECTION: usize = 24;
+
+/// A page of made-up words, some of them common, in sentences of twenty; pages in pairs are alike.
+fn page(number: usize) -> String {
+    let mut text = String::new();
+    let mut state = number as u64 / 2 + 1;
+    for place in 0..WORDS {
+        state = lookalike_text::hash::mix(state.wrapping_add(0x9e37_79b9));
+        let common = state.is_multiple_of(3);
+        let word = if common { state % 97 } else { state % 9973 };
+        let letters: String = (0..6)
+            .map(|letter| (b'a' + (word >> (2 * letter) & 3) as u8 * 5 + letter as u8) as char)
+            .collect();
+        text.push_str(&letters);
+        text.push_str(if place % 20 == 19 { ". " } else { " " });
+    }
+    text
+}
