@@ -27,14 +27,20 @@
 //! - [`about`]: the list of all methods, and what a person may want to know of each
 //! - [`lexicon`]: what a whole collection tells of its words, for methods that weigh them
 //! - `words`: the distinct words of a document
+//! - `signature`: methods with one signature for each document
+//! - `leading`: the first few of many items
 //! - one file per method; `template.rs` shows the shape
 
 pub mod about;
 mod exact;
+mod leading;
+mod lexical;
 pub mod lexicon;
 mod md5;
 mod minhash;
 mod seed;
+mod sentences;
+mod signature;
 mod simhash;
 pub mod spec;
 #[cfg(test)]

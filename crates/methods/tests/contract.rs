@@ -21,6 +21,9 @@ const VARIANTS: &[&str] = &[
     "simhash:blocks=4x4,n=2+3+7,weight=1",
     "simhash:k=0",
     "md5:input=raw,profile=kolcz",
+    "lexical:weight=tfridf,words=20,profile=run",
+    "tfidf:bits=32,words=1",
+    "heavy-sentences:sentences=5,profile=web",
 ];
 
 fn texts() -> impl Iterator<Item = &'static str> {
