@@ -38,6 +38,9 @@ pub const METHODS: &[&About] = &[
     &crate::lexical::opt_freq::ABOUT,
     &crate::sentences::long::ABOUT,
     &crate::sentences::heavy::ABOUT,
+    &crate::log_shingles::ABOUT,
+    &crate::decomposition::ABOUT,
+    &crate::three_plus_five::ABOUT,
 ];
 
 /// The method that `name` is a name of, and the parameters that the name stands for.

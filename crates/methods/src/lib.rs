@@ -29,15 +29,19 @@
 //! - `words`: the distinct words of a document
 //! - `signature`: methods with one signature for each document
 //! - `leading`: the first few of many items
+//! - `ratio`: how much longer the longer of two documents may be
 //! - one file per method; `template.rs` shows the shape
 
 pub mod about;
+mod decomposition;
 mod exact;
 mod leading;
 mod lexical;
 pub mod lexicon;
+mod log_shingles;
 mod md5;
 mod minhash;
+mod ratio;
 mod seed;
 mod sentences;
 mod signature;
@@ -45,6 +49,7 @@ mod simhash;
 pub mod spec;
 #[cfg(test)]
 mod template;
+mod three_plus_five;
 mod words;
 
 use std::fmt;
