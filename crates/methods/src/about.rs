@@ -26,8 +26,22 @@ pub struct About {
 pub(crate) type Make = fn(Spec, &Setting) -> Result<Box<dyn Method>, MethodError>;
 
 /// All methods, in the order that people should look at them.
-pub const METHODS: &[&About] =
-    &[&crate::minhash::ABOUT, &crate::simhash::ABOUT, &crate::exact::ABOUT, &crate::md5::ABOUT];
+pub const METHODS: &[&About] = &[
+    &crate::minhash::ABOUT,
+    &crate::simhash::ABOUT,
+    &crate::exact::ABOUT,
+    &crate::md5::ABOUT,
+    &crate::lexical::ABOUT,
+    &crate::lexical::tf::ABOUT,
+    &crate::lexical::tfidf::ABOUT,
+    &crate::lexical::tfridf::ABOUT,
+    &crate::lexical::opt_freq::ABOUT,
+    &crate::sentences::long::ABOUT,
+    &crate::sentences::heavy::ABOUT,
+    &crate::log_shingles::ABOUT,
+    &crate::decomposition::ABOUT,
+    &crate::three_plus_five::ABOUT,
+];
 
 /// The method that `name` is a name of, and the parameters that the name stands for.
 pub(crate) fn find(name: &str) -> Option<(&'static About, &'static str)> {

@@ -27,18 +27,30 @@
 //! - [`about`]: the list of all methods, and what a person may want to know of each
 //! - [`lexicon`]: what a whole collection tells of its words, for methods that weigh them
 //! - [`words`]: the distinct words of a document
+//! - `leading`: the first few of many items
+//! - `ratio`: how much longer the longer of two documents may be
+//! - `signature`: methods with one signature for each document
+//! - `words`: the distinct words of a document
 //! - one file per method; `template.rs` shows the shape
 
 pub mod about;
+mod decomposition;
 mod exact;
+mod leading;
+mod lexical;
 pub mod lexicon;
+mod log_shingles;
 mod md5;
 mod minhash;
+mod ratio;
 mod seed;
+mod sentences;
+mod signature;
 mod simhash;
 pub mod spec;
 #[cfg(test)]
 mod template;
+mod three_plus_five;
 pub mod words;
 
 use std::fmt;

@@ -21,6 +21,13 @@ const VARIANTS: &[&str] = &[
     "simhash:blocks=4x4,n=2+3+7,weight=1",
     "simhash:k=0",
     "md5:input=raw,profile=kolcz",
+    "lexical:weight=tfridf,words=20,profile=run",
+    "tfidf:bits=32,words=1",
+    "heavy-sentences:sentences=5,profile=web",
+    "log-shingles:variant=mod,wrap=false,profile=run",
+    "log-shingles:variant=even,shingle=2",
+    "decomposition:sample=3,shingle=2,ratio=2,test=words,profile=web",
+    "three-plus-five:profile=web,ratio=1.5,num-ratio=3,many=1,share-words=0,share-sentences=1,letters=1",
 ];
 
 fn texts() -> impl Iterator<Item = &'static str> {

@@ -1,0 +1,62 @@
+//! Weights of words: what they look at, in the letters of the literature.
+
+use crate::lexicon::Counts;
+use crate::{Detail, Lexicon, Page, Scratch, words};
+
+/// All that a weight may look at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Seen {
+    /// How often the word is in the document.
+    pub(crate) tf: f64,
+    /// How often the document's most frequent word is.
+    pub(crate) tf_max: f64,
+    /// Words of the document.
+    pub(crate) dl: f64,
+    /// Words of a document on average.
+    pub(crate) dl_avg: f64,
+    /// Documents that the word is in.
+    pub(crate) df: f64,
+    /// Its occurrences in all of them.
+    pub(crate) cf: f64,
+    /// Documents of the collection.
+    pub(crate) n: f64,
+}
+
+/// A weight of words.
+#[derive(Debug)]
+pub(crate) struct Weight {
+    /// As a value of a parameter.
+    pub(crate) name: &'static str,
+    /// What it must know of the collection.
+    pub(crate) detail: Detail,
+    /// The weight.
+    pub(crate) of: fn(&Seen) -> f64,
+}
+
+/// Replaces `scratch.words` with the distinct words of a document, in the order of their hashes, and `scratch.weights`
+/// with the weight and first place of each. Without a lexicon every word is one that occurs once.
+pub(crate) fn weigh(weight: &Weight, page: &Page<'_>, lexicon: Option<&Lexicon>, scratch: &mut Scratch) {
+    let Scratch { words, weights, .. } = scratch;
+    words::distinct(page, words);
+    let most = words.iter().map(|word| word.count).max().unwrap_or(1);
+    let dl = page.len() as f64;
+    let (n, dl_avg) = lexicon.map_or((1.0, dl), |lexicon| {
+        // A lexicon of no documents knows no word, and unknown ones are in one document.
+        (lexicon.documents().max(1) as f64, lexicon.mean_length().max(1.0))
+    });
+    weights.clear();
+    weights.extend(words.iter().map(|word| {
+        let Counts { documents, occurrences } =
+            lexicon.map_or(Counts::UNKNOWN, |lexicon| lexicon.find(word.hash));
+        let seen = Seen {
+            tf: word.count.into(),
+            tf_max: most.into(),
+            dl,
+            dl_avg,
+            df: documents.into(),
+            cf: occurrences as f64,
+            n,
+        };
+        ((weight.of)(&seen), word.place)
+    }));
+}
