@@ -31,6 +31,7 @@
 
 pub mod about;
 mod exact;
+mod imatch;
 pub mod lexicon;
 mod md5;
 mod minhash;
@@ -115,6 +116,10 @@ pub struct Scratch {
     pub places: Vec<u32>,
     /// The distinct words of a document.
     pub words: Vec<words::Word>,
+    /// Those of them that a method looks at.
+    pub terms: Vec<imatch::Term>,
+    /// Those that it falls back on.
+    pub reserve: Vec<imatch::Term>,
     /// Weights of places.
     pub weights: Vec<(f64, u32)>,
     /// Text.

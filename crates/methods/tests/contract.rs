@@ -21,6 +21,9 @@ const VARIANTS: &[&str] = &[
     "simhash:blocks=4x4,n=2+3+7,weight=1",
     "simhash:k=0",
     "md5:input=raw,profile=kolcz",
+    "imatch:lexicons=0,secondary=off,floor=1,profile=web",
+    "imatch:thinning=bootstrap,thin-secondary=on,bytes=20,floor=2,profile=web",
+    "imatch:nidf=logn,high=1,lexicons=63,ratio=0.3,profile=web,seed=4",
 ];
 
 fn texts() -> impl Iterator<Item = &'static str> {
