@@ -41,6 +41,7 @@ pub const METHODS: &[&About] = &[
     &crate::log_shingles::ABOUT,
     &crate::decomposition::ABOUT,
     &crate::three_plus_five::ABOUT,
+    &crate::imatch::ABOUT,
 ];
 
 /// The method that `name` is a name of, and the parameters that the name stands for.

@@ -38,6 +38,7 @@ mod decomposition;
 mod exact;
 mod leading;
 mod lexical;
+mod imatch;
 pub mod lexicon;
 mod log_shingles;
 mod md5;
@@ -127,6 +128,10 @@ pub struct Scratch {
     pub places: Vec<u32>,
     /// The distinct words of a document.
     pub words: Vec<words::Word>,
+    /// Those of them that a method looks at.
+    pub terms: Vec<imatch::Term>,
+    /// Those that it falls back on.
+    pub reserve: Vec<imatch::Term>,
     /// Weights of places.
     pub weights: Vec<(f64, u32)>,
     /// Text.

@@ -28,6 +28,9 @@ const VARIANTS: &[&str] = &[
     "log-shingles:variant=even,shingle=2",
     "decomposition:sample=3,shingle=2,ratio=2,test=words,profile=web",
     "three-plus-five:profile=web,ratio=1.5,num-ratio=3,many=1,share-words=0,share-sentences=1,letters=1",
+    "imatch:lexicons=0,secondary=off,floor=1,profile=web",
+    "imatch:thinning=bootstrap,thin-secondary=on,bytes=20,floor=2,profile=web",
+    "imatch:nidf=logn,high=1,lexicons=63,ratio=0.3,profile=web,seed=4",
 ];
 
 fn texts() -> impl Iterator<Item = &'static str> {

@@ -1,0 +1,375 @@
+//! `imatch`: documents with the same words of middling frequency are duplicates.
+//!
+//! I-Match (Chowdhury et al. 2002; Kołcz, Chowdhury, Alspector 2004). Of the different words U of a document those are
+//! kept whose normalised idf is in a range: S = L ∩ U, with L the lexicon of the collection. The signature is the SHA-1
+//! of S in alphabetical order. Words too common say little and words too rare are often misspellings; what is left is
+//! the same in copies that were shuffled or trimmed at the edges.
+//!
+//! Where S is small, unrelated documents meet. The basic form then gives up. The modified one adds words from a
+//! *secondary lexicon*, those above the range from common to rare, until S is large enough.
+//!
+//! A single other word of L changes the signature. So K further lexicons are made, each without a random part p of L,
+//! and a document has K + 1 signatures; two are duplicates when one agrees at the same place. After n changes inside L
+//! that is so with probability 1 − (1 − pⁿ)^K.
+//!
+//! - `range`: from normalised idf to numbers of documents
+//! - `members`: which words each lexicon has
+
+pub(crate) mod members;
+mod range;
+
+use std::sync::{Arc, OnceLock};
+
+use lookalike_model::{Recipe, Similarity};
+use lookalike_text::{Profile, hash};
+use sha1::{Digest, Sha1};
+
+use self::members::{Bootstrap, Dropping, MOST_LEXICONS};
+use self::range::{Range, Scale};
+use crate::spec::profile_value;
+use crate::words;
+use crate::{
+    About, Detail, Key, Lexicon, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, seed,
+};
+
+const VERSION: u32 = 1;
+
+/// What people are told of it.
+pub(crate) const ABOUT: About = About {
+    name: "imatch",
+    aliases: &[("a7", "imatch:profile=yandex,lexicons=10,drop=0.33,secondary=off")],
+    summary: "equal sets of words of middling frequency, by one of K+1 lexicons",
+    source: "Chowdhury et al. 2002; Kołcz, Chowdhury, Alspector 2004; A7 of Zelenkov, Segalovich 2007",
+    formula: "\
+idf = ln(N/df); L = words with low <= nidf <= high; L_1 ... L_K = L, each without a random part p of its words
+signature i = SHA-1(the document's words in L_i, alphabetically, one blank between); accept: one agrees, i being equal
+after n changes inside L a randomised signature still agrees with probability 1 - (1 - p^n)^K
+score: the part of the signatures that agree, of those that both documents have",
+    example: "lookalike dedup --method imatch:low=0.2,high=0.3 mails.jsonl -o out",
+    parameters: &[
+        ("low", "least normalised idf of a word in the lexicon"),
+        ("high", "greatest normalised idf of a word in the lexicon"),
+        ("nidf", "minmax: from the collection's least idf to its greatest; or logn: idf / ln N"),
+        ("floor", "fewest words that make a signature"),
+        ("ratio", "wanted part of the document's words in a signature; 0.05, or 0 without the secondary lexicon"),
+        ("secondary", "on: rarer words fill up signatures of too few; off is the basic form"),
+        ("lexicons", "K, the number of randomised lexicons, 0 to 63; 0 is the basic form"),
+        ("drop", "p, the part of the words that a randomised lexicon lacks"),
+        ("thinning", "drop: each word by its hash; or bootstrap: as many draws with replacement as L has words"),
+        ("thin-secondary", "on: randomised lexicons lack a part p of the secondary lexicon, too"),
+        ("bytes", "bytes of each SHA-1 that are kept: 8 or 20"),
+        ("profile", "how words are read; run is the run's own"),
+        ("seed", "of the randomised lexicons"),
+    ],
+    make: IMatch::make,
+};
+
+/// The method `imatch`.
+#[derive(Debug)]
+pub(crate) struct IMatch {
+    low: f64,
+    high: f64,
+    scale: Scale,
+    floor: u32,
+    ratio: f64,
+    secondary: bool,
+    lexicons: usize,
+    drop: f64,
+    bootstrap: bool,
+    thin_secondary: bool,
+    bytes: usize,
+    profile: Option<Profile>,
+    seed: u64,
+    dropping: Dropping,
+    learned: OnceLock<Learned>,
+}
+
+/// What the collection told.
+#[derive(Debug)]
+struct Learned {
+    lexicon: Arc<Lexicon>,
+    range: Range,
+    bootstrap: Option<Bootstrap>,
+}
+
+/// A word of a document that may go into signatures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Term {
+    /// The lexicons that have it, a bit for each.
+    lexicons: u64,
+    /// Documents of the collection that it is in.
+    documents: u32,
+    /// Where it is in the document.
+    place: u32,
+}
+
+const SCALES: [(&str, Scale); 2] = [("minmax", Scale::MinMax), ("logn", Scale::LogN)];
+
+fn on_off(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
+}
+
+impl IMatch {
+    pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
+        let part = |number: &f64| (0.0..=1.0).contains(number);
+        let low = spec.value("low", 0.2, "a number from 0 to 1 is wanted", part)?;
+        let high =
+            spec.value("high", 0.8, "a number from low to 1 is wanted", |high| part(high) && *high >= low)?;
+        if high < low {
+            return Err(spec.bad("low", &low.to_string(), "a number up to high, which is 0.8, is wanted"));
+        }
+        let scale = spec.choice("nidf", &SCALES)?;
+        let floor = spec.value("floor", 5, "a number of words from 1 is wanted", |&floor| floor > 0)?;
+        let secondary = spec.choice("secondary", &[("on", true), ("off", false)])?;
+        let ratio = if secondary { 0.05 } else { 0.0 };
+        let ratio = spec.value("ratio", ratio, "a number from 0 to 1 is wanted", part)?;
+        let wanted = "a number from 0 to 63 is wanted";
+        let lexicons = spec.value("lexicons", 10, wanted, |&lexicons| lexicons <= MOST_LEXICONS)?;
+        let wanted = "a number from 0 to below 1 is wanted";
+        let drop = spec.value("drop", 0.33, wanted, |drop| (0.0..1.0).contains(drop))?;
+        let bootstrap = spec.choice("thinning", &[("drop", false), ("bootstrap", true)])?;
+        let thin_secondary = spec.choice("thin-secondary", &[("off", false), ("on", true)])?;
+        let bytes = spec.value("bytes", 8, "8 or 20 is wanted", |bytes| [8, 20].contains(bytes))?;
+        let profile = spec.profile(Some(Profile::kolcz()))?;
+        let seed = spec.value("seed", setting.seed, "a whole number is wanted", |_| true)?;
+        spec.finish()?;
+        if setting.similarity == Similarity::Containment {
+            return Err(MethodError::blind_to_containment("imatch"));
+        }
+        let dropping = Dropping::new(lexicons, drop, seed::salt(seed));
+        let learned = OnceLock::new();
+        Ok(Box::new(IMatch {
+            low,
+            high,
+            scale,
+            floor,
+            ratio,
+            secondary,
+            lexicons,
+            drop,
+            bootstrap,
+            thin_secondary,
+            bytes,
+            profile,
+            seed,
+            dropping,
+            learned,
+        }))
+    }
+
+    /// Number of words that a signature should have, for a document of this many different ones.
+    fn wanted(&self, distinct: usize) -> u32 {
+        // To nine digits, for 0.07 · 100 is a little more than 7.
+        let part = (self.ratio * distinct as f64 * 1e9).round() / 1e9;
+        self.floor.max(part.ceil() as u32)
+    }
+
+    /// Leaves in `scratch.terms` the words that go into signatures, in alphabetical order. Returns the lexicons that the
+    /// document has a signature by.
+    fn choose(&self, learned: &Learned, page: &Page<'_>, scratch: &mut Scratch) -> u64 {
+        let Scratch { words, terms, reserve, .. } = scratch;
+        words::distinct(page, words);
+        learned.look_up(self, words, terms, reserve);
+        let mut sizes = [0; MOST_LEXICONS + 1];
+        for term in &*terms {
+            count(&mut sizes, term.lexicons);
+        }
+        let wanted = self.wanted(words.len());
+        let alphabetically = |a: &Term, b: &Term| {
+            let [a, b] = [a, b].map(|term| page.word(term.place as usize));
+            a.cmp(b)
+        };
+        if self.secondary {
+            let short = self.shorter(&sizes, wanted);
+            if short != 0 {
+                reserve.sort_unstable_by(|a, b| {
+                    b.documents.cmp(&a.documents).then_with(|| alphabetically(a, b))
+                });
+                fill(short, wanted, &mut sizes, reserve, terms);
+            }
+        }
+        terms.sort_unstable_by(alphabetically);
+        !self.shorter(&sizes, if self.secondary { self.floor } else { wanted }) & self.all()
+    }
+
+    /// All lexicons.
+    fn all(&self) -> u64 {
+        u64::MAX >> (MOST_LEXICONS - self.lexicons)
+    }
+
+    /// The lexicons that gave fewer than `wanted` words.
+    fn shorter(&self, sizes: &[u32], wanted: u32) -> u64 {
+        (0..=self.lexicons).filter(|&index| sizes[index] < wanted).fold(0, |set, index| set | 1 << index)
+    }
+
+    /// The parts of a payload, nothing where the document has no signature.
+    fn signatures<'p>(&self, payload: &'p [u8]) -> impl Iterator<Item = Option<&'p [u8]>> {
+        payload.chunks_exact(self.bytes).map(|digest| digest.iter().any(|&byte| byte != 0).then_some(digest))
+    }
+
+    /// The sentence about a lexicon that cannot be used.
+    fn unable(&self, lexicon: &Lexicon) -> MethodError {
+        let totals = lexicon.totals();
+        MethodError::Unable(format!(
+            "imatch finds no word with a normalised idf from {} to {} in the lexicon, whose {} words are each in {} to \
+             {} of {} documents; widen the range by low= and high=, or take the lexicon of a larger collection",
+            self.low,
+            self.high,
+            totals.vocabulary,
+            totals.least_documents,
+            totals.most_documents,
+            totals.documents
+        ))
+    }
+}
+
+impl Learned {
+    /// Leaves the words of the lexicon in `terms`, those of the secondary one in `reserve`.
+    fn look_up(
+        &self,
+        method: &IMatch,
+        words: &[words::Word],
+        terms: &mut Vec<Term>,
+        reserve: &mut Vec<Term>,
+    ) {
+        terms.clear();
+        reserve.clear();
+        for word in words {
+            let place = self.lexicon.place(word.hash);
+            // A word that the lexicon does not know is as rare as can be.
+            let documents = place.map_or(1, |place| self.lexicon.counts(place).documents);
+            let term = |lexicons| Term { lexicons, documents, place: word.place };
+            if self.range.holds(documents) {
+                terms.push(term(match &self.bootstrap {
+                    Some(bootstrap) => bootstrap.lexicons(place),
+                    None => method.dropping.lexicons(word.hash),
+                }));
+            } else if method.secondary && self.range.rarer(documents) {
+                let thin = method.thin_secondary;
+                reserve.push(term(if thin { method.dropping.lexicons(word.hash) } else { method.all() }));
+            }
+        }
+    }
+}
+
+/// Moves words from the front of `reserve` to `terms`, for each of the lexicons `short` as many as it lacks.
+fn fill(mut short: u64, wanted: u32, sizes: &mut [u32], reserve: &[Term], terms: &mut Vec<Term>) {
+    for term in reserve {
+        let lexicons = term.lexicons & short;
+        if lexicons == 0 {
+            continue;
+        }
+        terms.push(Term { lexicons, ..*term });
+        count(sizes, lexicons);
+        short &=
+            !members(lexicons).filter(|&index| sizes[index] >= wanted).fold(0, |set, index| set | 1 << index);
+        if short == 0 {
+            break;
+        }
+    }
+}
+
+fn count(sizes: &mut [u32], lexicons: u64) {
+    members(lexicons).for_each(|index| sizes[index] += 1);
+}
+
+/// The numbers of the bits that are set.
+fn members(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lowest = set.trailing_zeros() as usize;
+        set &= set.wrapping_sub(1);
+        (lowest < 64).then_some(lowest)
+    })
+}
+
+impl Method for IMatch {
+    fn recipe(&self) -> Recipe {
+        let scale = SCALES.iter().find(|(_, scale)| *scale == self.scale).map_or("", |(name, _)| name);
+        Recipe::new("imatch", VERSION)
+            .with("low", self.low)
+            .with("high", self.high)
+            .with("nidf", scale)
+            .with("floor", self.floor)
+            .with("ratio", self.ratio)
+            .with("secondary", on_off(self.secondary))
+            .with("lexicons", self.lexicons)
+            .with("drop", self.drop)
+            .with("thinning", if self.bootstrap { "bootstrap" } else { "drop" })
+            .with("thin-secondary", on_off(self.thin_secondary))
+            .with("bytes", self.bytes)
+            .with("profile", profile_value(self.profile.as_ref()))
+            .with("seed", self.seed)
+    }
+
+    fn profile(&self) -> Option<&Profile> {
+        self.profile.as_ref()
+    }
+
+    fn payload_bytes(&self) -> usize {
+        (self.lexicons + 1) * self.bytes
+    }
+
+    fn lexicon(&self) -> Detail {
+        // Words are drawn from all of them; to drop by hash, nothing need be known of words that occur once.
+        if self.bootstrap && self.lexicons > 0 { Detail::Everything } else { Detail::Counts }
+    }
+
+    fn learn(&self, lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
+        let range = Range::new(self.scale, self.low, self.high, lexicon.totals())
+            .filter(|range| range.holds_any(lexicon))
+            .ok_or_else(|| self.unable(lexicon))?;
+        let salt = seed::salt(self.seed);
+        let bootstrap = (self.lexicon() == Detail::Everything)
+            .then(|| Bootstrap::draw(lexicon, &range, self.lexicons, salt));
+        self.learned.get_or_init(|| Learned { lexicon: lexicon.clone(), range, bootstrap });
+        Ok(())
+    }
+
+    fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
+        sketch.clear();
+        sketch.length = page.len() as u32;
+        sketch.payload.resize(self.payload_bytes(), 0);
+        let Some(learned) = self.learned.get() else { return };
+        let valid = self.choose(learned, page, &mut sketch.scratch);
+        let Sketch { keys, payload, scratch: Scratch { terms, text, .. }, .. } = sketch;
+        for index in members(valid) {
+            text.clear();
+            for term in terms.iter().filter(|term| term.lexicons >> index & 1 == 1) {
+                if !text.is_empty() {
+                    text.push(' ');
+                }
+                text.push_str(page.word(term.place as usize));
+            }
+            let digest: [u8; 20] = Sha1::digest(text.as_bytes()).into();
+            payload[index * self.bytes..][..self.bytes].copy_from_slice(&digest[..self.bytes]);
+            let front = digest.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            keys.push(Key { value: hash::nth(index as u64, front), tag: 0 });
+        }
+    }
+
+    fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
+        let both = self.signatures(a).zip(self.signatures(b)).filter_map(|(a, b)| Some(a? == b?));
+        let (mut valid, mut agree) = (0, 0);
+        for same in both {
+            valid += 1;
+            agree += u32::from(same);
+        }
+        (agree > 0).then(|| Score::even(f64::from(agree) / f64::from(valid)))
+    }
+
+    fn advice(&self) -> Option<String> {
+        let part = if self.bootstrap { (-1f64).exp() } else { self.drop };
+        let stable = |changes: i32| 1.0 - (1.0 - part.powi(changes)).powi(self.lexicons as i32);
+        Some(format!(
+            "imatch gives a document {} signatures by the words of middling frequency; of two documents that differ in \
+             one word of the lexicon it finds {:.0} percent, in two {:.0} percent, in three {:.0} percent.",
+            self.lexicons + 1,
+            100.0 * stable(1),
+            100.0 * stable(2),
+            100.0 * stable(3)
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests;
