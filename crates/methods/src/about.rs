@@ -26,8 +26,14 @@ pub struct About {
 pub(crate) type Make = fn(Spec, &Setting) -> Result<Box<dyn Method>, MethodError>;
 
 /// All methods, in the order that people should look at them.
-pub const METHODS: &[&About] =
-    &[&crate::minhash::ABOUT, &crate::simhash::ABOUT, &crate::exact::ABOUT, &crate::md5::ABOUT];
+pub const METHODS: &[&About] = &[
+    &crate::minhash::ABOUT,
+    &crate::simhash::ABOUT,
+    &crate::exact::ABOUT,
+    &crate::md5::ABOUT,
+    &crate::supershingles::ABOUT,
+    &crate::megashingles::ABOUT,
+];
 
 /// The method that `name` is a name of, and the parameters that the name stands for.
 pub(crate) fn find(name: &str) -> Option<(&'static About, &'static str)> {

@@ -30,13 +30,19 @@
 //! - one file per method; `template.rs` shows the shape
 
 pub mod about;
+mod chance;
 mod exact;
+mod lanes;
 pub mod lexicon;
 mod md5;
+mod megashingles;
 mod minhash;
+mod parameters;
+mod polynomial;
 mod seed;
 mod simhash;
 pub mod spec;
+mod supershingles;
 #[cfg(test)]
 mod template;
 mod words;
@@ -119,6 +125,8 @@ pub struct Scratch {
     pub weights: Vec<(f64, u32)>,
     /// Text.
     pub text: String,
+    /// Bytes that are no text.
+    pub bytes: Vec<u8>,
     /// What a method needs that has another inside.
     pub inner: Option<Box<(Features, Sketch)>>,
 }

@@ -21,6 +21,9 @@ const VARIANTS: &[&str] = &[
     "simhash:blocks=4x4,n=2+3+7,weight=1",
     "simhash:k=0",
     "md5:input=raw,profile=kolcz",
+    "supershingles:grouping=sorted,values=12,groups=4,shingle=2,least=1",
+    "supershingles:family=rabin,values=6,groups=3,least=3,seed=5",
+    "megashingles:family=rabin,values=4,groups=2,shingle=1",
 ];
 
 fn texts() -> impl Iterator<Item = &'static str> {
