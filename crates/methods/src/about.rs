@@ -33,6 +33,10 @@ pub const METHODS: &[&About] = &[
     &crate::md5::ABOUT,
     &crate::supershingles::ABOUT,
     &crate::megashingles::ABOUT,
+    &crate::bottom::ABOUT,
+    &crate::modulus::ABOUT,
+    &crate::dsc_ss::ABOUT,
+    &crate::word_tuples::ABOUT,
 ];
 
 /// The method that `name` is a name of, and the parameters that the name stands for.

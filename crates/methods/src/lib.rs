@@ -30,21 +30,26 @@
 //! - one file per method; `template.rs` shows the shape
 
 pub mod about;
+mod bottom;
 mod chance;
+mod dsc_ss;
 mod exact;
 mod lanes;
 pub mod lexicon;
 mod md5;
 mod megashingles;
 mod minhash;
+mod modulus;
 mod parameters;
 mod polynomial;
+mod sample;
 mod seed;
 mod simhash;
 pub mod spec;
 mod supershingles;
 #[cfg(test)]
 mod template;
+mod word_tuples;
 mod words;
 
 use std::fmt;
