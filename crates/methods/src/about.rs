@@ -42,6 +42,12 @@ pub const METHODS: &[&About] = &[
     &crate::decomposition::ABOUT,
     &crate::three_plus_five::ABOUT,
     &crate::imatch::ABOUT,
+    &crate::supershingles::ABOUT,
+    &crate::megashingles::ABOUT,
+    &crate::bottom::ABOUT,
+    &crate::modulus::ABOUT,
+    &crate::dsc_ss::ABOUT,
+    &crate::word_tuples::ABOUT,
 ];
 
 /// The method that `name` is a name of, and the parameters that the name stands for.

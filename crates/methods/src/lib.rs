@@ -34,24 +34,35 @@
 //! - one file per method; `template.rs` shows the shape
 
 pub mod about;
+mod bottom;
+mod chance;
 mod decomposition;
+mod dsc_ss;
 mod exact;
+mod imatch;
+mod lanes;
 mod leading;
 mod lexical;
-mod imatch;
 pub mod lexicon;
 mod log_shingles;
 mod md5;
+mod megashingles;
 mod minhash;
+mod modulus;
+mod parameters;
+mod polynomial;
 mod ratio;
+mod sample;
 mod seed;
 mod sentences;
 mod signature;
 mod simhash;
 pub mod spec;
+mod supershingles;
 #[cfg(test)]
 mod template;
 mod three_plus_five;
+mod word_tuples;
 pub mod words;
 
 use std::fmt;
@@ -136,6 +147,8 @@ pub struct Scratch {
     pub weights: Vec<(f64, u32)>,
     /// Text.
     pub text: String,
+    /// Bytes that are no text.
+    pub bytes: Vec<u8>,
     /// What a method needs that has another inside.
     pub inner: Option<Box<(Features, Sketch)>>,
 }

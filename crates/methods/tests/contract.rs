@@ -31,6 +31,15 @@ const VARIANTS: &[&str] = &[
     "imatch:lexicons=0,secondary=off,floor=1,profile=web",
     "imatch:thinning=bootstrap,thin-secondary=on,bytes=20,floor=2,profile=web",
     "imatch:nidf=logn,high=1,lexicons=63,ratio=0.3,profile=web,seed=4",
+    "supershingles:grouping=sorted,values=12,groups=4,shingle=2,least=1",
+    "supershingles:family=rabin,values=6,groups=3,least=3,seed=5",
+    "megashingles:family=rabin,values=4,groups=2,shingle=1",
+    "bottom:s=5,keys=5,shingle=2,seed=3,threshold=0.3",
+    "mod:m=1,shingle=1,threshold=0.3",
+    "mod:m=2,bits=16,most=2,seed=4",
+    "dsc-ss:m=1,per=2,shingle=2",
+    "dsc-ss:m=3,per=1,shingle=1,windows=apart,bits=64",
+    "word-tuples:bag=true,k=1,l=3,seed=6",
 ];
 
 fn texts() -> impl Iterator<Item = &'static str> {

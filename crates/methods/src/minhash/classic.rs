@@ -9,14 +9,25 @@ const BLOCK: usize = 1024;
 
 /// Fills `scratch.values` with the minima of `h_1` to `h_values` over `shingles`, of which there is at least one.
 pub(crate) fn minima(shingles: impl Iterator<Item = u64>, values: usize, salt: u64, scratch: &mut Scratch) {
+    let function = |index: usize, x| hash::nth(index as u64 + 1, x);
+    minima_by(function, shingles.map(|shingle| shingle ^ salt), values, scratch);
+}
+
+/// The same by other functions, which count from 0.
+pub(crate) fn minima_by(
+    function: impl Fn(usize, u64) -> u64,
+    shingles: impl Iterator<Item = u64>,
+    values: usize,
+    scratch: &mut Scratch,
+) {
     let Scratch { values: minima, more: elements, .. } = scratch;
     minima.clear();
     minima.resize(values, u64::MAX);
     elements.clear();
-    elements.extend(shingles.map(|shingle| shingle ^ salt));
+    elements.extend(shingles);
     for block in elements.chunks(BLOCK) {
-        for (function, minimum) in (1..).zip(minima.iter_mut()) {
-            *minimum = block.iter().fold(*minimum, |least, &x| least.min(hash::nth(function, x)));
+        for (index, minimum) in minima.iter_mut().enumerate() {
+            *minimum = block.iter().fold(*minimum, |least, &x| least.min(function(index, x)));
         }
     }
 }

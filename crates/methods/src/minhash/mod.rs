@@ -6,8 +6,8 @@
 //! - `fast`, `classic`: two families of values; equal estimates, unequal costs
 //! - `bands`: keys from values
 
-mod bands;
-mod classic;
+pub(crate) mod bands;
+pub(crate) mod classic;
 mod fast;
 
 use lookalike_model::{Recipe, Similarity};
