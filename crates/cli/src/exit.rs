@@ -6,6 +6,7 @@ use std::io;
 use lookalike::corpus::CorpusError;
 use lookalike::engine::EngineError;
 use lookalike::walk::WalkError;
+use lookalike_lab::trial::LabError;
 
 /// Something failed.
 pub const FAILED: u8 = 1;
@@ -78,6 +79,16 @@ impl From<WalkError> for Failure {
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         Failure::Job(error)
+    }
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        match error {
+            LabError::Engine(error) => Failure::Job(error),
+            LabError::Method(error) => Failure::Usage(error.to_string()),
+            other => Failure::Missing(other.to_string()),
+        }
     }
 }
 

@@ -92,6 +92,11 @@ impl Panel {
         self.combine == Combine::All
     }
 
+    /// True when scores may differ both ways.
+    pub(crate) fn directed(&self) -> bool {
+        self.proposers().iter().any(|seat| seat.method.directed())
+    }
+
     /// Bytes of a record.
     pub(crate) fn width(&self) -> usize {
         self.width

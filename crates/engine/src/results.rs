@@ -740,7 +740,11 @@ pub(crate) fn pairs(
     let target = folder.join(pairs_name(outputs));
     let mut rows = RowWriter::create(&target, outputs.format, PAIRS, &ctx.recipe.to_toml())?;
     let (mut first, mut second) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
-    let directed = ctx.measure.directed();
+    // By the word of the methods alone it is theirs that may differ both ways.
+    let directed = match ctx.recipe.verified {
+        true => ctx.measure.directed(),
+        false => ctx.panel.directed(),
+    };
     let mut sorted = sorter.sorted()?;
     while let Some((pair, forward, backward)) = sorted.next()? {
         let (a, b) = uncouple(pair);

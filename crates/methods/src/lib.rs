@@ -309,6 +309,11 @@ pub trait Method: fmt::Debug + Send + Sync {
     /// score is turned, and nothing else changes.
     fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score>;
 
+    /// True when scores tell how much of one document is in the other, which need not be the same both ways.
+    fn directed(&self) -> bool {
+        false
+    }
+
     /// True unless the pair need not be measured: because the verdict is part of what the method is, or because the
     /// payloads show that the threshold is out of reach. Symmetric.
     fn promising(&self, a: &[u8], b: &[u8], shared: u32) -> bool {

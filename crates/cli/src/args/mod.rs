@@ -16,8 +16,8 @@ use crate::exit::Failure;
 use crate::progress::Style;
 
 pub use job::{
-    ClusterArg, CombineArg, DedupArgs, LexiconArgs, LexiconCommand, LexiconShowArgs, MatchArgs, MethodsArgs,
-    PairsArgs, ResourceArgs, Spool, TableFormat, WriteArg,
+    ClusterArg, CombineArg, DedupArgs, HenzingerArgs, LabCommand, LexiconArgs, LexiconCommand,
+    LexiconShowArgs, MatchArgs, MethodsArgs, PairsArgs, ResourceArgs, Spool, TableFormat, WriteArg,
 };
 
 /// Finds near-duplicate documents inside and between web-scale text corpora
@@ -54,6 +54,9 @@ pub enum Command {
     Lexicon(Box<LexiconArgs>),
     /// List all methods, or explain one
     Methods(MethodsArgs),
+    /// Measure methods on a corpus
+    #[command(subcommand, arg_required_else_help = true)]
+    Lab(LabCommand),
     /// Look at, convert and make corpora
     #[command(subcommand, arg_required_else_help = true)]
     Corpus(CorpusCommand),

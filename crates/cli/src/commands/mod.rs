@@ -5,6 +5,7 @@ mod dedup;
 mod diff;
 mod generate;
 mod head;
+mod henzinger;
 mod job;
 mod lexicon;
 mod methods;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 
 use lookalike::walk::Watch;
 
-use crate::args::{Command, CorpusCommand};
+use crate::args::{Command, CorpusCommand, LabCommand};
 use crate::exit::{Failure, Outcome};
 
 /// Runs a command.
@@ -27,6 +28,7 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         Command::Dedup(args) => dedup::run(&args, watch),
         Command::Pairs(args) => pairs::run(&args, watch),
         Command::Lexicon(args) => lexicon::run(&args, watch),
+        Command::Lab(LabCommand::Henzinger(args)) => henzinger::run(&args, watch),
         Command::Methods(args) => methods::run(&args),
         Command::Diff(args) => diff::run(&args, watch),
         Command::Corpus(CorpusCommand::Stats(args)) => stats::run(&args, watch),

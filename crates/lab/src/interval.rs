@@ -1,0 +1,28 @@
+//! How sure a share is.
+
+/// The 95 % interval of a share of `part` in `whole`, after Wilson (1927); nothing is known of none.
+pub fn wilson(part: u64, whole: u64) -> Option<(f64, f64)> {
+    const Z: f64 = 1.959_963_984_540_054;
+    if whole == 0 {
+        return None;
+    }
+    let (n, p) = (whole as f64, part as f64 / whole as f64);
+    let middle = p + Z * Z / (2.0 * n);
+    let spread = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + Z * Z / n;
+    Some((((middle - spread) / scale).max(0.0), ((middle + spread) / scale).min(1.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_the_published_ones() {
+        for (part, low, high) in [(5, 0.0215, 0.1118), (16, 0.1010, 0.2442), (37, 0.2818, 0.4678)] {
+            let (found_low, found_high) = wilson(part, 100).unwrap();
+            assert!((found_low - low).abs() < 5e-5 && (found_high - high).abs() < 5e-5, "{part}");
+        }
+        assert_eq!(wilson(0, 0), None);
+    }
+}

@@ -1,0 +1,9 @@
+//! The lab: what methods find on a corpus, held against measured similarity and against what papers report.
+//!
+//! - [`trial`]: one configuration of methods on a corpus, and how many of its pairs are near-duplicates
+//! - [`henzinger`]: MinHash alone, SimHash alone, and both together
+//! - [`interval`]: how sure a share is
+
+pub mod henzinger;
+pub mod interval;
+pub mod trial;
