@@ -479,6 +479,7 @@ impl OpenJob {
             let mut ctx = self.context(watch)?;
             let begun = Instant::now();
             lexicon::provide(&mut ctx)?;
+            survey::make_room(&mut ctx)?;
             let mut clock =
                 Clock { seconds: &mut seconds, peaks: &mut peaks, begun, scratch: &mut scratch, ctx: &ctx };
             clock.lap("lexicon");

@@ -212,9 +212,13 @@ fn begin(ctx: &Context<'_>, catalogue: &Catalogue, before: &Before) -> Findings 
     }
     let mut notes = Vec::new();
     if summary.unverified {
-        notes.push(
-            "Pairs were not measured (--unverified): each counts by the word of its method alone.".to_owned(),
-        );
+        let note = match ctx.measures {
+            true => {
+                "Pairs count by the word of their methods alone (--unverified), one of which measured them itself."
+            }
+            false => "Pairs were not measured (--unverified): each counts by the word of its method alone.",
+        };
+        notes.push(note.to_owned());
     }
     if summary.witnesses_waived {
         notes.push(

@@ -12,6 +12,15 @@ use crate::store::file::{Run, RunWriter};
 /// So often, at most, what was learned so far is written down.
 const PAUSE: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 20 });
 
+/// Sets memory aside for what methods gather.
+pub(crate) fn make_room(ctx: &mut Context<'_>) -> Result<(), EngineError> {
+    for seat in ctx.panel.seats() {
+        let bytes = seat.method.survey().map_or(0, |survey| survey.bytes());
+        ctx.budget.hold(bytes, &format!("what {} gathers", seat.method.recipe().name))?;
+    }
+    Ok(())
+}
+
 /// Lets every method that wants to see all documents, as often as it wants to, or gives back what they saw. A killed
 /// pass goes on behind the last units that were written down.
 pub(crate) fn survey(ctx: &Context<'_>) -> Result<(), EngineError> {

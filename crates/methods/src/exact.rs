@@ -244,6 +244,10 @@ fn slot(shingle: u64) -> usize {
 }
 
 impl Survey for Exact {
+    fn bytes(&self) -> u64 {
+        2 * COUNTERS as u64
+    }
+
     fn see(&self, _pass: u32, page: &Page<'_>, scratch: &mut Scratch) {
         page.shingles(self.shingle, &mut scratch.values);
         let table = self.counters.table();

@@ -367,6 +367,9 @@ pub trait Survey: Send + Sync {
         1
     }
 
+    /// The most bytes of memory that what it gathers takes.
+    fn bytes(&self) -> u64;
+
     /// Takes one document with at least one word into account, in the pass of this number, which counts from 0.
     fn see(&self, pass: u32, page: &Page<'_>, scratch: &mut Scratch);
 

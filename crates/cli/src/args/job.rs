@@ -483,7 +483,8 @@ impl MatchArgs {
         let made = |text: &String| method(text, &setting).map_err(|error| Failure::Usage(error.to_string()));
         let methods: Vec<Box<dyn Method>> = self.method.iter().map(made).collect::<Result<_, _>>()?;
         let filter = self.filter.as_ref().map(made).transpose()?;
-        if self.unverified && methods.iter().any(|method| method.recipe().name == "exact") {
+        let all = || methods.iter().chain(&filter);
+        if self.unverified && all().any(|method| method.recipe().name == "exact") {
             let sentence =
                 "the method exact is verification itself; leave --unverified out, or take another method";
             return Err(Failure::Usage(sentence.to_owned()));

@@ -105,7 +105,7 @@ fn print(summary: &Summary, folder: &Path) -> Result<(), Failure> {
         writeln!(out, "{name:<18}{:>14}{more}", thousands(number))?;
     }
     if summary.unverified {
-        writeln!(out, "unverified: no pair was measured")?;
+        writeln!(out, "unverified: pairs count by the word of their methods alone")?;
     }
     if summary.witnesses_waived {
         writeln!(out, "components: a witness may be less similar than the threshold")?;

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         writeln!(out, "{name:<18}{:>14}", thousands(number))?;
     }
     if summary.unverified {
-        writeln!(out, "unverified: no pair was measured")?;
+        writeln!(out, "unverified: pairs count by the word of their methods alone")?;
     }
     Ok(super::job::outcome(&summary, args.resources.strict))
 }

@@ -32,15 +32,17 @@ fn help_of_every_command_in_long() {
 
 #[test]
 fn help_of_every_job_in_short() {
-    for command in ["dedup", "pairs"] {
-        insta::assert_snapshot!(format!("{command}-short"), help(&format!("{command} -h")));
+    for command in ["dedup", "pairs", "lexicon", "methods", "lab", "lab henzinger"] {
+        let name = command.replace(' ', "-");
+        insta::assert_snapshot!(format!("{name}-short"), help(&format!("{command} -h")));
     }
 }
 
 #[test]
 fn help_of_every_job_in_long() {
-    for command in ["dedup", "pairs"] {
-        insta::assert_snapshot!(format!("{command}-long"), help(&format!("{command} --help")));
+    for command in ["dedup", "pairs", "lexicon", "methods", "lab", "lab henzinger"] {
+        let name = command.replace(' ', "-");
+        insta::assert_snapshot!(format!("{name}-long"), help(&format!("{command} --help")));
     }
 }
 

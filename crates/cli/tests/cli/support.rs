@@ -51,6 +51,12 @@ impl Invocation {
         self
     }
 
+    /// Adds a word.
+    pub(crate) fn arg(mut self, word: &str) -> Self {
+        self.command.arg(word);
+        self
+    }
+
     /// Adds an option with a path.
     pub(crate) fn option(mut self, name: &str, path: impl AsRef<Path>) -> Self {
         self.command.arg(name).arg(path.as_ref());

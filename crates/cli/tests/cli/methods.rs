@@ -1,0 +1,295 @@
+//! All methods through the whole program: alone, together, and with lexicons.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use lookalike::methods::{METHODS, names};
+use serde_json::Value;
+
+use super::bench::{Opinion, dedup, pairs, results};
+use super::support::{Folder, corpus, json_lines, lookalike, read_jsonl};
+
+/// Generated pages as plain text, some of them near-duplicates of others.
+fn pages(folder: &Folder, count: usize) -> PathBuf {
+    let (raw, input) = (folder.join("raw.jsonl"), folder.join("in.jsonl"));
+    let words = format!("generate --documents {count} --seed 5 --progress none");
+    corpus(&words).option("-o", &raw).run().exits(0);
+    corpus("convert --progress none").path(&raw).option("-o", &input).run().exits(0);
+    input
+}
+
+/// The pairs of a run, by ids.
+fn run(input: &Path, options: &str) -> Vec<Value> {
+    let folder = Folder::new();
+    let output = folder.join("out.jsonl");
+    pairs(options).path(input).option("-o", &output).run().exits(0);
+    json_lines(&output)
+}
+
+fn set(found: &[Value]) -> BTreeSet<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    found.iter().map(|pair| (text(&pair["a"]), text(&pair["b"]))).collect()
+}
+
+#[test]
+fn every_method_finds_pairs_and_verified_ones_are_true() {
+    let folder = Folder::new();
+    let input = pages(&folder, 300);
+    let documents = read_jsonl(&input);
+    let numbers: BTreeMap<&str, usize> =
+        documents.iter().enumerate().map(|(number, document)| (document.id.as_str(), number)).collect();
+    let expected = Opinion::of(&documents).all_pairs(0.8);
+    for name in names() {
+        let found = run(&input, &format!("--method {name} --threads 2"));
+        assert!(!found.is_empty(), "{name} finds nothing");
+        for pair in &found {
+            let place = |side: &str| numbers[pair[side].as_str().unwrap()];
+            let right = expected.get(&(place("a"), place("b")));
+            let similarity = pair["similarity"].as_f64().unwrap();
+            assert!(right.is_some_and(|right| (right - similarity).abs() < 1e-9), "{name}: {pair} {right:?}");
+        }
+    }
+}
+
+#[test]
+fn threads_and_memory_change_no_byte_of_any_method() {
+    let folder = Folder::new();
+    let input = pages(&folder, 200);
+    for name in METHODS.iter().map(|about| about.name) {
+        let unverified = if name == "exact" { "" } else { "--unverified" };
+        let run = |how: &str| {
+            let job = folder.join("job");
+            let options = format!("--method {name} {unverified} {how}");
+            dedup(&options).path(&input).option("-o", &job).run().exits(0);
+            let found = results(&job);
+            std::fs::remove_dir_all(&job).unwrap();
+            found
+        };
+        let first = run("--threads 1");
+        super::bench::assert_same(&first, &run("--threads 3 --memory 256M"), name);
+    }
+}
+
+#[test]
+fn several_methods_together_are_the_union_the_intersection_or_a_filter() {
+    let folder = Folder::new();
+    let input = pages(&folder, 400);
+    for (one, two) in [("supershingles", "simhash:k=6"), ("tf", "long-sentences"), ("cops", "imatch")] {
+        let found = |options: &str| set(&run(&input, &format!("{options} --unverified")));
+        let (first, second) = (found(&format!("--method {one}")), found(&format!("--method {two}")));
+        let both = format!("--method {one} --method {two}");
+        let (any, all) = (found(&both), found(&format!("{both} --combine all")));
+        assert_eq!(any, first.union(&second).cloned().collect(), "{both}");
+        assert_eq!(all, first.intersection(&second).cloned().collect(), "{both} --combine all");
+        assert!(!all.is_empty() && all.len() < first.len().max(second.len()), "{both} teaches nothing");
+        // Signatures that are accepted are also keys, so that a filter lets through what both propose.
+        let filtered = found(&format!("--method {one} --filter {two}"));
+        assert_eq!(filtered, all, "{one} --filter {two}");
+    }
+    let verified = |options: &str| set(&run(&input, options));
+    let any = verified("--method supershingles --method simhash:k=6");
+    let alone = [verified("--method supershingles"), verified("--method simhash:k=6")];
+    assert_eq!(any, alone[0].union(&alone[1]).cloned().collect());
+}
+
+#[test]
+fn a_filter_that_counts_keys_is_refused() {
+    let folder = Folder::new();
+    let done = pairs("--sample --method minhash --filter cops -o x.jsonl").inside(folder.path()).run();
+    done.fails(
+        2,
+        "cops judges by the number of keys that two documents share and cannot be a filter; give it as a second \
+         --method with --combine all",
+    );
+}
+
+#[test]
+fn methods_that_see_containment_tell_it_both_ways() {
+    let folder = Folder::new();
+    let sentence = |from: usize, number: usize| {
+        let words: Vec<String> = (0..9).map(|word| format!("word{}x{}", from + number, word * 31)).collect();
+        words.join(" ") + ". "
+    };
+    let half: String = (0..40).map(|number| sentence(0, number)).collect();
+    let whole: String = half.clone() + &(0..40).map(|number| sentence(1000, number)).collect::<String>();
+    let line = |id: &str, text: &str| serde_json::json!({"id": id, "text": text}).to_string() + "\n";
+    let input = folder.file("in.jsonl", line("half", &half) + &line("whole", &whole));
+    for method in ["sif:keep=4", "koala", "cops:common=0", "mod:m=2"] {
+        let own = run(&input, &format!("--method {method} --similarity containment --unverified"));
+        let [pair] = &own[..] else { panic!("{method}: {own:?}") };
+        let (forward, backward) = (pair["similarity"].as_f64().unwrap(), pair["reverse"].as_f64().unwrap());
+        assert!(forward > 0.9, "{method}: {pair}");
+        // Koala keeps as much of a long document as of a short one.
+        assert!((0.25..0.75).contains(&backward) || method == "koala", "{method}: {pair}");
+        let measured = run(&input, &format!("--method {method} --similarity containment"));
+        assert!(measured[0]["similarity"].as_f64().unwrap() > 0.98, "{method}: {measured:?}");
+        assert!((measured[0]["reverse"].as_f64().unwrap() - 0.5).abs() < 0.02, "{method}: {measured:?}");
+    }
+}
+
+#[test]
+fn a_lexicon_of_the_same_corpus_changes_nothing_and_another_does() {
+    let folder = Folder::new();
+    let input = pages(&folder, 300);
+    let lexicon = folder.join("own.lexicon");
+    let count = |input: &Path, options: &str, target: &Path| {
+        let words = format!("lexicon --progress none {options}");
+        lookalike(words.split_whitespace()).path(input).option("-o", target).run().exits(0)
+    };
+    count(&input, "--profile kolcz --content page --memory 256M --threads 3", &lexicon);
+    let with = |lexicon: &Path| format!("--method imatch --unverified --lexicon {}", lexicon.display());
+    let own = run(&input, "--method imatch --unverified");
+    assert!(!own.is_empty());
+    assert_eq!(run(&input, &with(&lexicon)), own);
+    // Where all words are unknown or common, other words make the signatures.
+    let other = folder.file(
+        "other.jsonl",
+        "{\"text\":\"some entirely different words stand here\"}\n{\"text\":\"some other \
+         entirely\"}\n",
+    );
+    let foreign = folder.join("foreign.lexicon");
+    count(&other, "--profile kolcz --content page", &foreign);
+    let failed = pairs(&with(&foreign)).path(&input).option("-o", folder.join("x.jsonl")).run();
+    assert!(failed.stderr.contains("lexicon"), "{}", failed.stderr);
+}
+
+#[test]
+fn a_lexicon_that_does_not_fit_is_one_sentence() {
+    let folder = Folder::new();
+    let input = folder.file("in.jsonl", "{\"text\":\"one two three\"}\n");
+    let lexicon = folder.join("l");
+    lookalike("lexicon --progress none --profile web".split(' '))
+        .path(&input)
+        .option("-o", &lexicon)
+        .run()
+        .exits(0);
+    let fails = |options: &str, sentence: &str| {
+        let run = pairs(&format!("--lexicon {} {options}", lexicon.display()));
+        run.path(&input).option("-o", folder.join("x.jsonl")).run().fails(2, sentence);
+        std::fs::remove_dir_all(folder.join("x.jsonl.job")).unwrap();
+    };
+    fails(
+        "--method tfidf",
+        &format!(
+            "the lexicon {} holds words by the profile web, and the method reads them by yandex; make one by lookalike \
+             lexicon --profile yandex",
+            lexicon.display()
+        ),
+    );
+    fails(
+        "--method minhash",
+        &format!(
+            "no method of this run asks for a lexicon; leave --lexicon {} out, or take one that weighs words",
+            lexicon.display()
+        ),
+    );
+    std::fs::write(&lexicon, "{}").unwrap();
+    fails(
+        "--method tfidf",
+        &format!(
+            "{} cannot be taken as a lexicon: it is no lexicon of this version; lookalike lexicon makes one",
+            lexicon.display()
+        ),
+    );
+}
+
+#[test]
+fn a_recipe_with_a_lexicon_wants_the_same_one() {
+    let folder = Folder::new();
+    let input = pages(&folder, 60);
+    let lexicon = folder.join("l");
+    let count = "lexicon --progress none --profile yandex";
+    lookalike(count.split(' ')).path(&input).option("-o", &lexicon).run().exits(0);
+    let job = folder.join("job");
+    dedup("--method tfidf").option("--lexicon", &lexicon).path(&input).option("-o", &job).run().exits(0);
+    let replay = || dedup("").option("--recipe", job.join("recipe.toml")).path(&input);
+    let again = folder.join("again");
+    replay().option("--lexicon", &lexicon).option("-o", &again).run().exits(0);
+    super::bench::assert_same(&results(&job), &results(&again), "the same lexicon");
+    let missing = replay().option("-o", folder.join("missing")).run().exits(2);
+    assert!(missing.stderr.contains("give that file by --lexicon"), "{}", missing.stderr);
+    let other = folder.join("other");
+    lookalike(count.split(' ')).arg("--sample").option("-o", &other).run().exits(0);
+    let wrong = replay().option("--lexicon", &other).option("-o", folder.join("wrong")).run().exits(2);
+    assert!(wrong.stderr.contains("is not the lexicon that the recipe was made with"), "{}", wrong.stderr);
+}
+
+#[test]
+fn a_lexicon_is_shown() {
+    let folder = Folder::new();
+    let text =
+        "{\"text\":\"a rose is a rose is a rose\"}\n{\"text\":\"a tulip\"}\n{\"text\":\"…\"}\n{\"no\":1}\n";
+    let input = folder.file("in.jsonl", text);
+    let lexicon = folder.join("l");
+    let counted =
+        lookalike("lexicon --progress none".split(' ')).path(&input).option("-o", &lexicon).run().exits(0);
+    insta::assert_snapshot!("lexicon-counted", counted.stdout);
+    insta::assert_snapshot!(
+        "lexicon-shown",
+        lookalike(["lexicon", "show"]).path(&lexicon).run().exits(0).stdout
+    );
+    let rose =
+        lookalike(["lexicon", "show", "--json"]).path(&lexicon).arg("rose").arg("lily").run().exits(0).json();
+    assert_eq!(rose["rows"][0], serde_json::json!({"documents": 1, "occurrences": 3, "word": "rose"}));
+    assert_eq!(rose["rows"][1]["documents"], 0);
+    assert_eq!((&rose["documents"], &rose["words"], &rose["vocabulary"]), (&2.into(), &10.into(), &4.into()));
+    lookalike("lexicon --progress none --strict".split(' '))
+        .path(&input)
+        .option("-o", &lexicon)
+        .run()
+        .exits(3);
+}
+
+#[test]
+fn all_methods_are_listed_and_explained() {
+    insta::assert_snapshot!("methods", lookalike(["methods"]).run().exits(0).stdout);
+    insta::assert_snapshot!("methods-imatch", lookalike(["methods", "a7"]).run().exits(0).stdout);
+    let all = lookalike(["methods", "--json"]).run().exits(0).json();
+    assert_eq!(all.as_array().unwrap().len(), METHODS.len());
+    for name in names() {
+        assert!(lookalike(["methods", name]).run().exits(0).stdout.contains("example"), "{name}");
+    }
+    let unknown = lookalike(["methods", "simhsh"]).run();
+    unknown.fails(2, "there is no method simhsh; simhash may be meant, and lookalike methods lists all");
+}
+
+#[test]
+fn an_empty_range_of_words_is_one_sentence() {
+    let folder = Folder::new();
+    let input = pages(&folder, 60);
+    let run =
+        pairs("--method imatch:low=0.999,high=0.9995").path(&input).option("-o", folder.join("x.jsonl"));
+    let done = run.run().exits(2);
+    assert_eq!(
+        done.stderr.lines().filter(|line| line.starts_with("lookalike:")).count(),
+        1,
+        "{}",
+        done.stderr
+    );
+    assert!(done.stderr.contains("low"), "{}", done.stderr);
+}
+
+#[test]
+fn henzingers_comparison_is_one_command() {
+    let folder = Folder::new();
+    let compare = || {
+        let words = "lab henzinger --sample --progress none --json";
+        let done = lookalike(words.split(' ')).option("-o", folder.join("out")).run().exits(0);
+        done.json()
+    };
+    let first = compare();
+    let rows = first.as_array().unwrap();
+    let published: Vec<f64> = rows.iter().map(|row| row["published"].as_f64().unwrap()).collect();
+    assert_eq!(published, [0.38, 0.50, 0.79]);
+    let count = |row: &Value, field: &str| row[field].as_u64().unwrap();
+    for row in rows {
+        assert!(count(row, "pairs") >= count(row, "near") && count(row, "near") > 50, "{row}");
+        let precision = row["precision"].as_f64().unwrap();
+        assert!((precision - count(row, "near") as f64 / count(row, "pairs") as f64).abs() < 1e-12);
+    }
+    assert!(count(&rows[2], "pairs") <= count(&rows[0], "pairs"));
+    // What is finished is not done again.
+    let second = compare();
+    assert_eq!(second[0]["seconds"], Value::Null);
+    assert_eq!(second[0]["pairs"], first[0]["pairs"]);
+}
