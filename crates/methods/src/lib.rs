@@ -34,6 +34,7 @@
 
 pub mod about;
 mod decomposition;
+mod descriptive_words;
 mod exact;
 mod leading;
 mod lexical;
