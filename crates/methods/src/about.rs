@@ -39,6 +39,7 @@ pub const METHODS: &[&About] = &[
     &crate::sentences::long::ABOUT,
     &crate::sentences::heavy::ABOUT,
     &crate::log_shingles::ABOUT,
+    &crate::descriptive_words::ABOUT,
     &crate::decomposition::ABOUT,
     &crate::three_plus_five::ABOUT,
     &crate::imatch::ABOUT,

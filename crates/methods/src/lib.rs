@@ -37,6 +37,7 @@ pub mod about;
 mod bottom;
 mod chance;
 mod decomposition;
+mod descriptive_words;
 mod dsc_ss;
 mod exact;
 mod imatch;

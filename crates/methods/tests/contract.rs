@@ -26,6 +26,7 @@ const VARIANTS: &[&str] = &[
     "heavy-sentences:sentences=5,profile=web",
     "log-shingles:variant=mod,wrap=false,profile=run",
     "log-shingles:variant=even,shingle=2",
+    "descriptive-words:least=1,most=1,one-in=1,words=20,rounds=1,bits=1,profile=web",
     "decomposition:sample=3,shingle=2,ratio=2,test=words,profile=web",
     "three-plus-five:profile=web,ratio=1.5,num-ratio=3,many=1,share-words=0,share-sentences=1,letters=1",
     "imatch:lexicons=0,secondary=off,floor=1,profile=web",

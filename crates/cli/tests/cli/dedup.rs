@@ -366,7 +366,11 @@ fn what_was_not_measured_is_said_everywhere() {
     let decisions = Decisions::read(&folder.join("job"));
     assert_eq!(decisions.summary["unverified"], true);
     assert_eq!(decisions.count("verified"), 0);
-    assert!(done.stdout.contains("unverified: pairs count by the word of their methods alone"), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("unverified: pairs count by the word of their methods alone"),
+        "{}",
+        done.stdout
+    );
     let page = std::fs::read_to_string(folder.join("job/report.html")).unwrap();
     assert!(page.contains("--unverified"));
     let recipe = std::fs::read_to_string(folder.join("job/recipe.toml")).unwrap();
