@@ -32,6 +32,13 @@ pub const METHODS: &[&About] = &[
     &crate::exact::ABOUT,
     &crate::md5::ABOUT,
     &crate::imatch::ABOUT,
+    &crate::randomised::ABOUT,
+    &crate::pugh::ABOUT,
+    &crate::sif::ABOUT,
+    &crate::koala::ABOUT,
+    &crate::cops::ABOUT,
+    &crate::spex::ABOUT,
+    &crate::fuzzy::ABOUT,
 ];
 
 /// The method that `name` is a name of, and the parameters that the name stands for.

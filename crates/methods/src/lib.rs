@@ -27,17 +27,30 @@
 //! - [`about`]: the list of all methods, and what a person may want to know of each
 //! - [`lexicon`]: what a whole collection tells of its words, for methods that weigh them
 //! - `words`: the distinct words of a document
+//! - `places`: methods with several signatures, of which one must agree
+//! - `shares`: methods that count what two documents share
+//! - `surveys`: what was gathered of a whole corpus, as bytes
 //! - one file per method; `template.rs` shows the shape
 
 pub mod about;
+mod cops;
 mod exact;
+mod fuzzy;
 mod imatch;
+mod koala;
 pub mod lexicon;
 mod md5;
 mod minhash;
+mod places;
+mod pugh;
+mod randomised;
 mod seed;
+mod shares;
+mod sif;
 mod simhash;
 pub mod spec;
+mod spex;
+mod surveys;
 #[cfg(test)]
 mod template;
 mod words;
@@ -120,6 +133,8 @@ pub struct Scratch {
     pub terms: Vec<imatch::Term>,
     /// Those that it falls back on.
     pub reserve: Vec<imatch::Term>,
+    /// Values, each with a smaller number.
+    pub ranked: Vec<(u32, u64)>,
     /// Weights of places.
     pub weights: Vec<(f64, u32)>,
     /// Text.
