@@ -49,6 +49,13 @@ pub const METHODS: &[&About] = &[
     &crate::modulus::ABOUT,
     &crate::dsc_ss::ABOUT,
     &crate::word_tuples::ABOUT,
+    &crate::randomised::ABOUT,
+    &crate::pugh::ABOUT,
+    &crate::sif::ABOUT,
+    &crate::koala::ABOUT,
+    &crate::cops::ABOUT,
+    &crate::spex::ABOUT,
+    &crate::fuzzy::ABOUT,
 ];
 
 /// The method that `name` is a name of, and the parameters that the name stands for.

@@ -31,6 +31,9 @@
 //! - `ratio`: how much longer the longer of two documents may be
 //! - `signature`: methods with one signature for each document
 //! - `words`: the distinct words of a document
+//! - `places`: methods with several signatures, of which one must agree
+//! - `shares`: methods that count what two documents share
+//! - `surveys`: what was gathered of a whole corpus, as bytes
 //! - one file per method; `template.rs` shows the shape
 
 pub mod about;
@@ -39,11 +42,14 @@ mod chance;
 mod decomposition;
 mod descriptive_words;
 mod dsc_ss;
+mod cops;
 mod exact;
+mod fuzzy;
 mod imatch;
 mod lanes;
 mod leading;
 mod lexical;
+mod koala;
 pub mod lexicon;
 mod log_shingles;
 mod md5;
@@ -60,6 +66,13 @@ mod signature;
 mod simhash;
 pub mod spec;
 mod supershingles;
+mod places;
+mod pugh;
+mod randomised;
+mod shares;
+mod sif;
+mod spex;
+mod surveys;
 #[cfg(test)]
 mod template;
 mod three_plus_five;
@@ -144,6 +157,8 @@ pub struct Scratch {
     pub terms: Vec<imatch::Term>,
     /// Those that it falls back on.
     pub reserve: Vec<imatch::Term>,
+    /// Values, each with a smaller number.
+    pub ranked: Vec<(u32, u64)>,
     /// Weights of places.
     pub weights: Vec<(f64, u32)>,
     /// Text.

@@ -25,10 +25,29 @@ pub fn distinct(features: &Features, out: &mut Vec<Word>) {
     });
 }
 
+/// The first eight bytes of a word as a number. Numbers compare as words do, as far as they go; words that differ only
+/// behind them have the same.
+pub(crate) fn front(word: &str) -> u64 {
+    let mut bytes = [0; 8];
+    let length = word.len().min(8);
+    bytes[..length].copy_from_slice(&word.as_bytes()[..length]);
+    u64::from_be_bytes(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use lookalike_text::{Analyser, Profile, hash};
+
+    #[test]
+    fn fronts_compare_as_words_do() {
+        let mut words =
+            ["a", "ab", "b", "été", "zebra", "роза", "rosebuds", "rosebuds and", "rosebudz", "薔薇"];
+        words.sort_unstable();
+        assert!(words.is_sorted_by_key(|word| front(word)));
+        assert_eq!(front("rosebuds"), front("rosebuds and"));
+        assert!(front("rosebuds") < front("rosebudz") && front("a") < front("ab"));
+    }
 
     #[test]
     fn words_are_counted_and_found_at_their_first_place() {

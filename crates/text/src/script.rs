@@ -34,6 +34,19 @@ const HAN: usize = 10;
 const JAPANESE: usize = 11;
 const OTHER: usize = SCRIPTS.len() - 1;
 
+/// Number of scripts that are told apart.
+pub const COUNT: usize = SCRIPTS.len();
+
+/// Which of the scripts a letter is of, counting from 0; nothing for one that several scripts share.
+pub fn number(letter: char) -> Option<usize> {
+    if letter.is_ascii_lowercase() {
+        return Some(0);
+    }
+    let script = CodePointMapData::<Script>::new().get(letter);
+    let known = || SCRIPTS.iter().position(|(_, scripts)| scripts.contains(&script)).unwrap_or(OTHER);
+    (script != Script::Common && script != Script::Inherited).then(known)
+}
+
 /// The script of most of the first 4,096 letters of `text`; `"none"` without letters.
 ///
 /// Text with kana among its ideographs is Japanese.
@@ -46,15 +59,9 @@ const OTHER: usize = SCRIPTS.len() - 1;
 /// assert_eq!(dominant("12:30"), "none");
 /// ```
 pub fn dominant(text: &str) -> &'static str {
-    let table = CodePointMapData::<Script>::new();
-    let mut counts = [0usize; SCRIPTS.len()];
-    for c in text.chars().filter(|c| c.is_alphabetic()).take(LETTERS) {
-        let script = table.get(c);
-        if script == Script::Common || script == Script::Inherited {
-            continue;
-        }
-        let index = SCRIPTS.iter().position(|(_, scripts)| scripts.contains(&script)).unwrap_or(OTHER);
-        counts[index] += 1;
+    let mut counts = [0usize; COUNT];
+    for script in text.chars().filter(|c| c.is_alphabetic()).take(LETTERS).filter_map(number) {
+        counts[script] += 1;
     }
     // A fifth of kana is far more than a Chinese text quotes, and less than any Japanese prose has.
     if counts[JAPANESE] * 5 >= counts[HAN] && counts[JAPANESE] > 0 {

@@ -58,7 +58,7 @@ impl Bootstrap {
         for index in 0..lexicons {
             for draw in 0..places.len() {
                 let random = hash::nth(index as u64 + 1, hash::mix(draw as u64 ^ salt));
-                let drawn = (u128::from(random) * places.len() as u128 >> 64) as usize;
+                let drawn = ((u128::from(random) * places.len() as u128) >> 64) as usize;
                 marks[places[drawn] as usize * stride + index / 8] |= 1 << (index % 8);
             }
         }

@@ -26,6 +26,7 @@ use sha1::{Digest, Sha1};
 
 use self::members::{Bootstrap, Dropping, MOST_LEXICONS};
 use self::range::{Range, Scale};
+use crate::places;
 use crate::spec::profile_value;
 use crate::words;
 use crate::{
@@ -95,6 +96,8 @@ struct Learned {
 /// A word of a document that may go into signatures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Term {
+    /// Its first letters, to sort by.
+    front: u64,
     /// The lexicons that have it, a bit for each.
     lexicons: u64,
     /// Documents of the collection that it is in.
@@ -167,26 +170,22 @@ impl IMatch {
     /// Leaves in `scratch.terms` the words that go into signatures, in alphabetical order. Returns the lexicons that the
     /// document has a signature by.
     fn choose(&self, learned: &Learned, page: &Page<'_>, scratch: &mut Scratch) -> u64 {
+        words::distinct(page, &mut scratch.words);
+        learned.look_up(self, page, scratch);
         let Scratch { words, terms, reserve, .. } = scratch;
-        words::distinct(page, words);
-        learned.look_up(self, words, terms, reserve);
         let mut sizes = [0; MOST_LEXICONS + 1];
         for term in &*terms {
             count(&mut sizes, term.lexicons);
         }
-        let wanted = self.wanted(words.len());
         let alphabetically = |a: &Term, b: &Term| {
-            let [a, b] = [a, b].map(|term| page.word(term.place as usize));
-            a.cmp(b)
+            let word = |term: &Term| page.word(term.place as usize);
+            a.front.cmp(&b.front).then_with(|| word(a).cmp(word(b)))
         };
-        if self.secondary {
-            let short = self.shorter(&sizes, wanted);
-            if short != 0 {
-                reserve.sort_unstable_by(|a, b| {
-                    b.documents.cmp(&a.documents).then_with(|| alphabetically(a, b))
-                });
-                fill(short, wanted, &mut sizes, reserve, terms);
-            }
+        let wanted = self.wanted(words.len());
+        let short = self.shorter(&sizes, wanted);
+        if self.secondary && short != 0 {
+            reserve.sort_unstable_by(|a, b| b.documents.cmp(&a.documents).then_with(|| alphabetically(a, b)));
+            fill(short, wanted, &mut sizes, reserve, terms);
         }
         terms.sort_unstable_by(alphabetically);
         !self.shorter(&sizes, if self.secondary { self.floor } else { wanted }) & self.all()
@@ -200,11 +199,6 @@ impl IMatch {
     /// The lexicons that gave fewer than `wanted` words.
     fn shorter(&self, sizes: &[u32], wanted: u32) -> u64 {
         (0..=self.lexicons).filter(|&index| sizes[index] < wanted).fold(0, |set, index| set | 1 << index)
-    }
-
-    /// The parts of a payload, nothing where the document has no signature.
-    fn signatures<'p>(&self, payload: &'p [u8]) -> impl Iterator<Item = Option<&'p [u8]>> {
-        payload.chunks_exact(self.bytes).map(|digest| digest.iter().any(|&byte| byte != 0).then_some(digest))
     }
 
     /// The sentence about a lexicon that cannot be used.
@@ -224,29 +218,28 @@ impl IMatch {
 }
 
 impl Learned {
-    /// Leaves the words of the lexicon in `terms`, those of the secondary one in `reserve`.
-    fn look_up(
-        &self,
-        method: &IMatch,
-        words: &[words::Word],
-        terms: &mut Vec<Term>,
-        reserve: &mut Vec<Term>,
-    ) {
+    /// Leaves those of the distinct words that are in the lexicon in `terms`, those of the secondary one in `reserve`.
+    fn look_up(&self, method: &IMatch, page: &Page<'_>, scratch: &mut Scratch) {
+        let Scratch { words, terms, reserve, .. } = scratch;
         terms.clear();
         reserve.clear();
-        for word in words {
+        for word in &*words {
             let place = self.lexicon.place(word.hash);
             // A word that the lexicon does not know is as rare as can be.
             let documents = place.map_or(1, |place| self.lexicon.counts(place).documents);
-            let term = |lexicons| Term { lexicons, documents, place: word.place };
-            if self.range.holds(documents) {
-                terms.push(term(match &self.bootstrap {
-                    Some(bootstrap) => bootstrap.lexicons(place),
-                    None => method.dropping.lexicons(word.hash),
-                }));
-            } else if method.secondary && self.range.rarer(documents) {
-                let thin = method.thin_secondary;
-                reserve.push(term(if thin { method.dropping.lexicons(word.hash) } else { method.all() }));
+            let (held, rarer) = (self.range.holds(documents), self.range.rarer(documents));
+            let term = |lexicons| {
+                let front = words::front(page.word(word.place as usize));
+                Term { front, lexicons, documents, place: word.place }
+            };
+            match &self.bootstrap {
+                Some(bootstrap) if held => terms.push(term(bootstrap.lexicons(place))),
+                None if held => terms.push(term(method.dropping.lexicons(word.hash))),
+                _ if rarer && method.secondary && method.thin_secondary => {
+                    reserve.push(term(method.dropping.lexicons(word.hash)));
+                }
+                _ if rarer && method.secondary => reserve.push(term(method.all())),
+                _ => {}
             }
         }
     }
@@ -348,13 +341,7 @@ impl Method for IMatch {
     }
 
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
-        let both = self.signatures(a).zip(self.signatures(b)).filter_map(|(a, b)| Some(a? == b?));
-        let (mut valid, mut agree) = (0, 0);
-        for same in both {
-            valid += 1;
-            agree += u32::from(same);
-        }
-        (agree > 0).then(|| Score::even(f64::from(agree) / f64::from(valid)))
+        places::score(a, b, self.bytes)
     }
 
     fn advice(&self) -> Option<String> {

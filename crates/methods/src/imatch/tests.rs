@@ -140,18 +140,6 @@ fn what_it_cannot_do_is_a_sentence() {
     assert!(error("imatch:bytes=9").contains("8 or 20"));
 }
 
-#[test]
-fn one_agreeing_place_is_enough_and_the_score_says_how_many_do() {
-    let method = make("imatch:lexicons=3");
-    let payload = |signatures: [u64; 4]| signatures.map(u64::to_le_bytes).concat();
-    let accept = |a, b| method.accept(&payload(a), &payload(b), 1).map(|score| score.forward);
-    assert_eq!(accept([1, 2, 3, 4], [9, 2, 8, 4]), Some(0.5));
-    assert_eq!(accept([1, 2, 0, 4], [9, 2, 0, 0]), Some(0.5));
-    assert_eq!(accept([1, 2, 3, 4], [4, 3, 2, 1]), None, "other places");
-    assert_eq!(accept([1, 0, 0, 0], [2, 0, 0, 0]), None);
-    assert_eq!(accept([0; 4], [0; 4]), None);
-}
-
 /// Probability that a randomised signature survives `changes` inside the lexicon.
 fn stability(part: f64, changes: i32, lexicons: i32) -> f64 {
     1.0 - (1.0 - part.powi(changes)).powi(lexicons)
