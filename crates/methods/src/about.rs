@@ -37,6 +37,8 @@ pub const METHODS: &[&About] = &[
     &crate::modulus::ABOUT,
     &crate::dsc_ss::ABOUT,
     &crate::word_tuples::ABOUT,
+    &crate::rabin_minhash::ABOUT,
+    &crate::rabin::ABOUT,
 ];
 
 /// The method that `name` is a name of, and the parameters that the name stands for.

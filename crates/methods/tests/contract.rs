@@ -30,6 +30,11 @@ const VARIANTS: &[&str] = &[
     "dsc-ss:m=1,per=2,shingle=2",
     "dsc-ss:m=3,per=1,shingle=1,windows=apart,bits=64",
     "word-tuples:bag=true,k=1,l=3,seed=6",
+    "rabin-minhash:of=hash,values=9,bands=3,rows=3,seed=2",
+    "rabin-minhash:values=1,bands=1,rows=1,shingle=1",
+    "rabin:family=gf2,degree=9,prefix=0,profile=kolcz",
+    "rabin:input=raw,error=0.5,documents=2,bytes=1,seed=8",
+    "rabin:error=0.0000001,documents=1000000000,bytes=100000",
 ];
 
 fn texts() -> impl Iterator<Item = &'static str> {
