@@ -1,5 +1,7 @@
 //! Primes, and how many of them a random one must be drawn from.
 
+use std::ops::Range;
+
 use crate::seed::Draws;
 
 /// The first primes, as divisors and as bases: as bases 13 of them are a proof below [`PROVEN`], and all 40 leave a doubt
@@ -58,12 +60,12 @@ fn times(mut a: u128, mut b: u128, modulus: u128) -> u128 {
     product
 }
 
-/// A random odd prime from `least` on and below `bound`, between which there are some.
-pub(crate) fn draw(least: u128, bound: u128, draws: &mut Draws) -> u128 {
-    let bits = 128 - bound.leading_zeros();
+/// A random odd prime out of a range that has some.
+pub(crate) fn draw(range: Range<u128>, draws: &mut Draws) -> u128 {
+    let bits = 128 - range.end.leading_zeros();
     loop {
         let drawn = draws.next_wide() >> (128 - bits) | 1;
-        if (least..bound).contains(&drawn) && is_prime(drawn) {
+        if range.contains(&drawn) && is_prime(drawn) {
             return drawn;
         }
     }
@@ -136,9 +138,9 @@ mod tests {
     #[test]
     fn draws_are_primes_in_range() {
         let mut draws = Draws::new(1);
-        let drawn: std::collections::BTreeSet<u128> = (0..300).map(|_| draw(3, 101, &mut draws)).collect();
+        let drawn: std::collections::BTreeSet<u128> = (0..300).map(|_| draw(3..101, &mut draws)).collect();
         assert_eq!(drawn.into_iter().collect::<Vec<_>>(), first(25)[1..]);
-        let large = draw(1 << 110, 1 << 111, &mut draws);
+        let large = draw(1 << 110..1 << 111, &mut draws);
         assert!(is_prime(large) && large >> 110 == 1);
     }
 

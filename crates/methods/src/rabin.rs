@@ -141,7 +141,7 @@ impl Rabin {
                     );
                     return Err(spec.bad("error", &limits.error.to_string(), &wanted));
                 }
-                Divisor::Prime(prime::draw(3, bound as u128, &mut draws))
+                Divisor::Prime(prime::draw(3..bound as u128, &mut draws))
             }
         };
         spec.finish()?;
@@ -314,7 +314,7 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_equal_bytes_one_by_one(bytes: Vec<u8>, bits in 8u32..120, seed: u64) {
-            let prime = prime::draw(1 << bits, 2 << bits, &mut Draws::new(seed));
+            let prime = prime::draw(1 << bits..2 << bits, &mut Draws::new(seed));
             let plain = bytes.iter().fold(1, |state, &byte| (state * 256 + u128::from(byte)) % prime);
             prop_assert_eq!(Divisor::Prime(prime).extend(1, &bytes), plain);
         }

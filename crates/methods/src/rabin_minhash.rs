@@ -20,6 +20,15 @@ const VERSION: u32 = 1;
 /// Powers of 256 that are kept for each prime: a shingle is rarely longer.
 const POWERS: usize = 256;
 
+/// Bytes of a number that need not be reduced before it is added to a product of remainders.
+const PIECE: usize = 7;
+
+/// Primes that remainders are taken by at a time.
+const LANES: usize = 4;
+
+/// Primes have 31 bits.
+const PRIMES: std::ops::Range<u128> = 1 << 30..1 << 31;
+
 /// What people are told of it.
 pub(crate) const ABOUT: About = About {
     name: "rabin-minhash",
@@ -27,7 +36,7 @@ pub(crate) const ABOUT: About = About {
     summary: "the least remainders of shingles, read as large numbers, by random primes",
     source: "after Rabin 1981 and Broder 1997",
     formula: "\
-m_i = min over shingles s of (s mod p_i), s = the bytes of the shingle as one number, p_i random primes of 32 bits
+m_i = min over shingles s of (s mod p_i), s = the bytes of the shingle as one number, p_i random primes of 31 bits
 estimate = #{i: equal} / r; keys: bands of m_i; accept: estimate >= threshold",
     example: "lookalike pairs --method rabin-minhash:values=200 --unverified docs.jsonl -o pairs.jsonl",
     parameters: &[
@@ -42,7 +51,7 @@ estimate = #{i: equal} / r; keys: bands of m_i; accept: estimate >= threshold",
     make: RabinMinHash::make,
 };
 
-/// A prime of 32 bits, with what makes taking remainders fast.
+/// A prime of 31 bits, with what makes taking remainders fast.
 #[derive(Debug)]
 struct Divisor {
     prime: u64,
@@ -61,11 +70,16 @@ impl Divisor {
         divisor
     }
 
-    /// Barrett's way: the quotient by multiplication, at most one too low.
+    /// The remainder, or that and the prime: Barrett's way, with a quotient by multiplication that is at most one too low.
+    #[inline]
+    fn nearly(&self, number: u64) -> u64 {
+        let quotient = ((u128::from(number) * u128::from(self.reciprocal)) >> 64) as u64;
+        number - quotient * self.prime
+    }
+
     #[inline]
     fn remainder(&self, number: u64) -> u64 {
-        let quotient = ((u128::from(number) * u128::from(self.reciprocal)) >> 64) as u64;
-        let rest = number - quotient * self.prime;
+        let rest = self.nearly(number);
         if rest >= self.prime { rest - self.prime } else { rest }
     }
 
@@ -79,59 +93,48 @@ impl Divisor {
         }
         if power == 1 { self.powers[exponent] } else { self.remainder(power * self.powers[exponent]) }
     }
+}
 
-    /// The remainder of bytes as one number.
-    fn of(&self, bytes: &[u8]) -> u64 {
-        bytes.chunks(4).fold(0, |state, piece| {
-            self.remainder(piece.iter().fold(state, |number, &byte| number << 8 | u64::from(byte)))
-        })
-    }
-
-    /// The least remainder of all windows of `shingle` words.
-    fn least(&self, words: &Words<'_>, shingle: usize, starts: &mut [u64]) -> u64 {
-        let mut least = u64::MAX;
-        let mut end = 0;
-        for index in 0..words.ends.len() {
-            // Up to where the word begins: behind the blank, which the first word has none of.
-            starts[index] = if index == 0 { 0 } else { self.remainder((end << 8) + u64::from(b' ')) };
-            let (number, length) = (words.number(index, self), words.range(index).len());
-            end = self.remainder(end * self.power(length) + number);
-            if let Some(first) = (index + 1).checked_sub(shingle) {
-                let length = words.ends[index] as usize - words.start(first);
-                let before = self.remainder(starts[first] * self.power(length));
-                let rest = end + self.prime - before;
-                least = least.min(if rest >= self.prime { rest - self.prime } else { rest });
-            }
+/// The least remainders of all windows of `shingle` words by some primes at a time, which need not wait for each other.
+/// `ends` is room for remainders of the text up to each piece's end.
+fn least<const LANES: usize>(
+    divisors: &[Divisor; LANES],
+    pieces: &[u64],
+    words: &[u32],
+    shingle: usize,
+    ends: &mut [u64],
+) -> [u64; LANES] {
+    let (ends, _) = ends.as_chunks_mut::<LANES>();
+    let mut state = [0; LANES];
+    for (place, piece) in ends.iter_mut().zip(pieces) {
+        let (number, length) = (piece >> 8, (piece & 0xff) as usize);
+        for (end, divisor) in state.iter_mut().zip(divisors) {
+            // Both parts are below 2^63, so that there is room for the sum.
+            *end = divisor.nearly(*end * divisor.powers[length] + number);
         }
-        least
+        *place = state;
     }
+    let (words, _) = words.as_chunks::<2>();
+    let first = ends[words[shingle - 1][0] as usize];
+    let mut least = std::array::from_fn(|lane| divisors[lane].remainder(first[lane]));
+    for window in words.windows(shingle + 1) {
+        let ([before, start], [last, end]) = (window[0], window[shingle]);
+        let width = (end - start) as usize;
+        for (lane, divisor) in divisors.iter().enumerate() {
+            // The text up to the window, and the blank that begins the width.
+            let before = ends[before as usize][lane] * divisor.power(width);
+            let before = divisor.nearly(before + u64::from(b' ') * divisor.power(width - 1));
+            let rest = ends[last as usize][lane] + 2 * divisor.prime - before;
+            least[lane] = least[lane].min(divisor.remainder(rest));
+        }
+    }
+    least
 }
 
-/// The words of a document in one text, with a blank before each but the first.
-struct Words<'w> {
-    text: &'w [u8],
-    ends: &'w [u32],
-    /// The words with their blanks as numbers, if they have up to eight bytes.
-    numbers: &'w [u64],
-}
-
-impl Words<'_> {
-    /// The bytes of a word and the blank before it.
-    fn range(&self, index: usize) -> std::ops::Range<usize> {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
-        start..self.ends[index] as usize
-    }
-
-    /// Where the word itself begins.
-    fn start(&self, index: usize) -> usize {
-        if index == 0 { 0 } else { self.ends[index - 1] as usize + 1 }
-    }
-
-    #[inline]
-    fn number(&self, index: usize, divisor: &Divisor) -> u64 {
-        let range = self.range(index);
-        if range.len() <= 8 { divisor.remainder(self.numbers[index]) } else { divisor.of(&self.text[range]) }
-    }
+/// At most seven bytes of a text as a number, and how many they are in the lowest byte.
+fn piece(bytes: &[u8]) -> u64 {
+    let number = bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
+    number << 8 | bytes.len() as u64
 }
 
 /// The method `rabin-minhash`.
@@ -161,7 +164,7 @@ impl RabinMinHash {
         let choose = || bands::chosen("rabin-minhash", values, threshold, setting.recall);
         let bands = given.map_or_else(choose, Ok)?;
         let mut draws = Draws::new(seed);
-        let mut divisor = || Divisor::new(prime::draw(1 << 31, (1 << 32) - 1, &mut draws) as u64);
+        let mut divisor = || Divisor::new(prime::draw(PRIMES, &mut draws) as u64);
         let divisors = (0..values).map(|_| divisor()).collect();
         let alike = setting.similarity == Similarity::Jaccard && setting.shingle == shingle;
         let measured = alike.then_some(setting.threshold);
@@ -176,30 +179,27 @@ impl RabinMinHash {
             let turned = shingles.map(|shingle| seed::turned(shingle, salt));
             return classic::minima_by(function, turned, self.divisors.len(), scratch);
         }
-        let Scratch { values, more, places: ends, text, .. } = scratch;
-        ends.clear();
-        text.clear();
-        more.clear();
+        let Scratch { values, more: pieces, places: words, text, .. } = scratch;
         values.clear();
+        words.clear();
+        pieces.clear();
+        text.clear();
         for word in page.words() {
             let start = text.len();
             text.push_str(if start == 0 { "" } else { " " });
             text.push_str(word);
-            ends.push(text.len() as u32);
-            // Of longer words it is not asked for.
-            more.push(
-                text.as_bytes()[start..]
-                    .iter()
-                    .take(8)
-                    .fold(0, |number, &byte| number << 8 | u64::from(byte)),
-            );
+            pieces.extend(text.as_bytes()[start..].chunks(PIECE).map(piece));
+            // Where the word ends: by pieces and by bytes.
+            words.extend([pieces.len() as u32 - 1, text.len() as u32]);
         }
-        let count = more.len();
-        more.resize(2 * count, 0);
-        let (numbers, starts) = more.split_at_mut(count);
-        let words = Words { text: text.as_bytes(), ends, numbers };
-        let shingle = self.shingle.min(count);
-        values.extend(self.divisors.iter().map(|divisor| divisor.least(&words, shingle, starts)));
+        let count = pieces.len();
+        pieces.resize((1 + LANES) * count, 0);
+        let (pieces, ends) = pieces.split_at_mut(count);
+        let shingle = self.shingle.min(page.len());
+        let (several, others) = self.divisors.as_chunks::<LANES>();
+        values.extend(several.iter().flat_map(|all| least(all, pieces, words, shingle, ends)));
+        let one = std::array::from_ref;
+        values.extend(others.iter().flat_map(|other| least(one(other), pieces, words, shingle, ends)));
     }
 
     fn equal(a: &[u8], b: &[u8]) -> u64 {
@@ -280,7 +280,7 @@ mod tests {
     /// The primes that a method of this seed draws.
     fn primes(count: usize, seed: u64) -> Vec<u64> {
         let mut draws = Draws::new(seed);
-        (0..count).map(|_| prime::draw(1 << 31, (1 << 32) - 1, &mut draws) as u64).collect()
+        (0..count).map(|_| prime::draw(PRIMES, &mut draws) as u64).collect()
     }
 
     /// Every shingle as text, taken modulo each prime byte by byte.
