@@ -56,6 +56,8 @@ pub const METHODS: &[&About] = &[
     &crate::cops::ABOUT,
     &crate::spex::ABOUT,
     &crate::fuzzy::ABOUT,
+    &crate::rabin_minhash::ABOUT,
+    &crate::rabin::ABOUT,
 ];
 
 /// The method that `name` is a name of, and the parameters that the name stands for.

@@ -245,7 +245,8 @@ fn slot(shingle: u64) -> usize {
 
 impl Survey for Exact {
     fn bytes(&self) -> u64 {
-        2 * COUNTERS as u64
+        // As numbers of two bytes, and once more while they are saved.
+        2 * 2 * COUNTERS as u64
     }
 
     fn see(&self, _pass: u32, page: &Page<'_>, scratch: &mut Scratch) {

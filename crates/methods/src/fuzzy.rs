@@ -253,6 +253,10 @@ impl Method for Fuzzy {
 }
 
 impl Survey for Fuzzy {
+    fn bytes(&self) -> u64 {
+        2 * 8 * u64::from(u32::from(char::MAX))
+    }
+
     fn see(&self, _pass: u32, page: &Page<'_>, _: &mut Scratch) {
         let table = self.table();
         for counter in first_letters(page).filter_map(|letter| table.get(letter as usize)) {

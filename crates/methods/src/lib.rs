@@ -39,17 +39,17 @@
 pub mod about;
 mod bottom;
 mod chance;
+mod cops;
 mod decomposition;
 mod descriptive_words;
 mod dsc_ss;
-mod cops;
 mod exact;
 mod fuzzy;
 mod imatch;
+mod koala;
 mod lanes;
 mod leading;
 mod lexical;
-mod koala;
 pub mod lexicon;
 mod log_shingles;
 mod md5;
@@ -57,21 +57,24 @@ mod megashingles;
 mod minhash;
 mod modulus;
 mod parameters;
+mod places;
 mod polynomial;
+mod prime;
+mod pugh;
+mod rabin;
+mod rabin_minhash;
+mod randomised;
 mod ratio;
 mod sample;
 mod seed;
 mod sentences;
+mod shares;
+mod sif;
 mod signature;
 mod simhash;
 pub mod spec;
-mod supershingles;
-mod places;
-mod pugh;
-mod randomised;
-mod shares;
-mod sif;
 mod spex;
+mod supershingles;
 mod surveys;
 #[cfg(test)]
 mod template;
@@ -383,7 +386,7 @@ pub trait Survey: Send + Sync {
         1
     }
 
-    /// The most bytes of memory that what it gathers takes.
+    /// The most bytes of memory that what it gathers takes, also while it is saved.
     fn bytes(&self) -> u64;
 
     /// Takes one document with at least one word into account, in the pass of this number, which counts from 0.

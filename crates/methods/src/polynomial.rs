@@ -18,11 +18,6 @@ pub(crate) struct Polynomial {
 pub(crate) const P64: Polynomial = Polynomial { degree: 64, rest: 0b11011 };
 
 impl Polynomial {
-    /// `t^degree` and the `rest`, whose powers are lower.
-    pub(crate) fn new(degree: u32, rest: u128) -> Self {
-        Polynomial { degree, rest }
-    }
-
     /// An irreducible polynomial of a degree from 2, drawn at random.
     pub(crate) fn irreducible(degree: u32, draws: &mut Draws) -> Self {
         loop {
@@ -206,7 +201,7 @@ mod tests {
 
     #[test]
     fn remainders_are_the_published_ones() {
-        let t3 = Polynomial::new(3, 0b011);
+        let t3 = Polynomial { degree: 3, rest: 0b011 };
         assert_eq!(t3.remainder(0b11_0100_1110_1100), 0b101);
         let eight = |bytes: &[u8]| Fingerprints::new(P8).extend(0, bytes);
         assert_eq!([&b"a"[..], b"ab", b"abc"].map(eight), [0x61, 0xae, 0x83]);
@@ -220,11 +215,11 @@ mod tests {
     #[test]
     fn thirty_polynomials_of_degree_8_are_irreducible() {
         let count = |degree| {
-            (0..1u128 << degree).filter(|&rest| Polynomial::new(degree, rest).is_irreducible()).count()
+            (0..1u128 << degree).filter(|&rest| Polynomial { degree, rest }.is_irreducible()).count()
         };
         // Gauss: the sum of mu(k/d) 2^d over the divisors of k, by k.
         assert_eq!([1, 2, 3, 4, 5, 6, 8, 10, 12].map(count), [2, 1, 2, 3, 6, 9, 30, 99, 335]);
-        assert!(!Polynomial::new(4, 0b101).is_irreducible());
+        assert!(!Polynomial { degree: 4, rest: 0b101 }.is_irreducible());
         assert!(P8.is_irreducible() && P64.is_irreducible());
     }
 
@@ -233,7 +228,7 @@ mod tests {
         for rest in 0..256u128 {
             let whole = 1 << 8 | rest;
             let has_factor = (2..1 << 5).any(|factor| modulo(whole, factor) == 0);
-            assert_eq!(Polynomial::new(8, rest).is_irreducible(), !has_factor, "{rest:b}");
+            assert_eq!(Polynomial { degree: 8, rest }.is_irreducible(), !has_factor, "{rest:b}");
         }
     }
 

@@ -52,6 +52,11 @@ const VARIANTS: &[&str] = &[
     "cops:unit=breakpoints,k=3,profile=thesis",
     "spex:n=2,shortest=2,counters=20,share=0.000001",
     "fuzzy:schemes=5,width=0.5,cosine=0",
+    "rabin-minhash:of=hash,values=9,bands=3,rows=3,seed=2",
+    "rabin-minhash:values=1,bands=1,rows=1,shingle=1",
+    "rabin:family=gf2,degree=9,prefix=0,profile=kolcz",
+    "rabin:input=raw,error=0.5,documents=2,bytes=1,seed=8",
+    "rabin:error=0.0000001,documents=1000000000,bytes=100000",
 ];
 
 fn texts() -> impl Iterator<Item = &'static str> {

@@ -1,6 +1,12 @@
 //! Bands: how many values make a key, and how many keys a document gets.
 
 use lookalike_model::Threshold;
+use lookalike_text::hash;
+
+use crate::{Key, MethodError, Spec};
+
+/// More values than this say nothing new about a document.
+pub(crate) const MOST_VALUES: usize = 4096;
 
 /// `count` keys of `rows` values each. Documents that agree in all values of one band are candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,12 +31,62 @@ impl Bands {
         // Written so that tiny probabilities keep their digits.
         -(self.count as f64 * (-band).ln_1p()).exp_m1()
     }
+
+    /// A key for each band of `values`.
+    pub(crate) fn keys(self, values: &[u64]) -> impl Iterator<Item = Key> {
+        let bands = values.chunks_exact(self.rows).take(self.count);
+        (1..).zip(bands).map(|(band, values)| Key { value: key(band, values), tag: 0 })
+    }
 }
 
 /// The fewest values with which any bands reach `recall`; none when no number does.
 pub(crate) fn fewest_values(threshold: Threshold, recall: f64) -> Option<u64> {
     let values = ((1.0 - recall).ln() / (-threshold.value()).ln_1p()).ceil();
     (values.is_finite() && values >= 1.0).then_some(values as u64)
+}
+
+/// The bands that were asked for, if any.
+pub(crate) fn given(spec: &mut Spec, values: usize) -> Result<Option<Bands>, MethodError> {
+    let (bands, rows) = (spec.text("bands"), spec.text("rows"));
+    let number = |text: &str| text.parse().ok().filter(|&number: &usize| number > 0);
+    match (bands, rows) {
+        (None, None) => Ok(None),
+        (Some(bands), None) => Err(spec.bad("bands", &bands, "rows is wanted with it, or neither")),
+        (None, Some(rows)) => Err(spec.bad("rows", &rows, "bands is wanted with it, or neither")),
+        (Some(bands), Some(rows)) => {
+            let wanted =
+                format!("a number is wanted, and bands times rows at most {values}, the number of values");
+            let count = number(&bands).ok_or_else(|| spec.bad("bands", &bands, &wanted))?;
+            number(&rows)
+                .filter(|&rows| count.checked_mul(rows).is_some_and(|needed| needed <= values))
+                .map(|rows| Some(Bands { count, rows }))
+                .ok_or_else(|| spec.bad("rows", &rows, &wanted))
+        }
+    }
+}
+
+/// The most selective bands that reach the recall, or the error about one that no bands reach.
+pub(crate) fn chosen(
+    method: &str,
+    values: usize,
+    threshold: Threshold,
+    recall: f64,
+) -> Result<Bands, MethodError> {
+    Bands::reaching(values, threshold, recall).ok_or_else(|| {
+        let remedy = match fewest_values(threshold, recall) {
+            Some(fewest) if fewest <= MOST_VALUES as u64 => format!("values={fewest} can"),
+            _ => "no number of values can, but the method exact does".to_owned(),
+        };
+        MethodError::Unable(format!(
+            "{method} with {values} values cannot propose pairs at a threshold of {threshold} with a recall of \
+             {recall}; {remedy}"
+        ))
+    })
+}
+
+/// The key of a band: bands count from 1.
+fn key(band: u64, values: &[u64]) -> u64 {
+    values.iter().fold(hash::mix(band), |state, &value| hash::mix(state ^ value))
 }
 
 #[cfg(test)]

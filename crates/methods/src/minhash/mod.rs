@@ -11,15 +11,11 @@ pub(crate) mod classic;
 mod fast;
 
 use lookalike_model::{Recipe, Similarity};
-use lookalike_text::hash;
 
-use self::bands::Bands;
-use crate::{About, Key, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, seed};
+use self::bands::{Bands, MOST_VALUES};
+use crate::{About, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, seed};
 
 const VERSION: u32 = 1;
-
-/// More values than this say nothing new about a document.
-const MOST_VALUES: usize = 4096;
 
 /// The longest shingles that anybody may want.
 const LONGEST_SHINGLE: usize = 1000;
@@ -78,7 +74,7 @@ impl MinHash {
             (1..=MOST_VALUES).contains(&values)
         })?;
         let family = family(&mut spec)?;
-        let given = given_bands(&mut spec, values)?;
+        let given = bands::given(&mut spec, values)?;
         let shingle =
             spec.value("shingle", setting.shingle, "a number of words from 1 to 1000 is wanted", |&n| {
                 (1..=LONGEST_SHINGLE).contains(&n)
@@ -90,11 +86,8 @@ impl MinHash {
         if setting.similarity == Similarity::Containment {
             return Err(MethodError::blind_to_containment("minhash"));
         }
-        let bands = match given {
-            Some(bands) => bands,
-            None => Bands::reaching(values, setting.threshold, setting.recall)
-                .ok_or_else(|| out_of_reach(values, setting))?,
-        };
+        let Setting { threshold, recall, .. } = *setting;
+        let bands = given.map_or_else(|| bands::chosen("minhash", values, threshold, recall), Ok)?;
         let setting = setting.clone();
         let mut method = MinHash { family, values, bands, shingle, width: bits / 8, seed, setting, least: 0 };
         method.least = method.least_promising();
@@ -170,8 +163,7 @@ impl Method for MinHash {
         }
         self.draw(page, &mut sketch.scratch);
         let values = &sketch.scratch.values;
-        let bands = values.chunks_exact(self.bands.rows).take(self.bands.count);
-        sketch.keys.extend((1..).zip(bands).map(|(band, values)| Key { value: key(band, values), tag: 0 }));
+        sketch.keys.extend(self.bands.keys(values));
         match self.width {
             1 => lay::<1>(values, &mut sketch.payload),
             2 => lay::<2>(values, &mut sketch.payload),
@@ -221,44 +213,6 @@ fn family(spec: &mut Spec) -> Result<Family, MethodError> {
         Some("classic") => Ok(Family::Classic),
         Some(other) => Err(spec.bad("family", other, "fast or classic is wanted")),
     }
-}
-
-/// The bands that were asked for, if any.
-fn given_bands(spec: &mut Spec, values: usize) -> Result<Option<Bands>, MethodError> {
-    let (bands, rows) = (spec.text("bands"), spec.text("rows"));
-    let number = |text: &str| text.parse().ok().filter(|&number: &usize| number > 0);
-    match (bands, rows) {
-        (None, None) => Ok(None),
-        (Some(bands), None) => Err(spec.bad("bands", &bands, "rows is wanted with it, or neither")),
-        (None, Some(rows)) => Err(spec.bad("rows", &rows, "bands is wanted with it, or neither")),
-        (Some(bands), Some(rows)) => {
-            let wanted =
-                format!("a number is wanted, and bands times rows at most {values}, the number of values");
-            let count = number(&bands).ok_or_else(|| spec.bad("bands", &bands, &wanted))?;
-            number(&rows)
-                .filter(|&rows| count.checked_mul(rows).is_some_and(|needed| needed <= values))
-                .map(|rows| Some(Bands { count, rows }))
-                .ok_or_else(|| spec.bad("rows", &rows, &wanted))
-        }
-    }
-}
-
-/// The error about a recall that no bands reach.
-fn out_of_reach(values: usize, setting: &Setting) -> MethodError {
-    let Setting { threshold, recall, .. } = setting;
-    let remedy = match bands::fewest_values(*threshold, *recall) {
-        Some(fewest) if fewest <= MOST_VALUES as u64 => format!("values={fewest} can"),
-        _ => "no number of values can, but the method exact does".to_owned(),
-    };
-    MethodError::Unable(format!(
-        "minhash with {values} values cannot propose pairs at a threshold of {threshold} with a recall of {recall}; \
-         {remedy}"
-    ))
-}
-
-/// The key of a band: bands count from 1.
-fn key(band: u64, values: &[u64]) -> u64 {
-    values.iter().fold(hash::mix(band), |state, &value| hash::mix(state ^ value))
 }
 
 /// Fills `payload` with the low `WIDTH` bytes of each value.

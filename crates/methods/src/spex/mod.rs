@@ -163,6 +163,11 @@ impl Method for Spex {
 }
 
 impl Survey for Spex {
+    fn bytes(&self) -> u64 {
+        // Two tables of two bits for each counter, and once more while they are saved.
+        2 * 2 * (1 << self.bits) / 4
+    }
+
     fn passes(&self) -> u32 {
         (self.n - self.shortest + 1) as u32
     }
