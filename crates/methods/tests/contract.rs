@@ -23,7 +23,7 @@ const VARIANTS: &[&str] = &[
     "md5:input=raw,profile=kolcz",
     "imatch:lexicons=0,secondary=off,floor=1,profile=web",
     "imatch:thinning=bootstrap,thin-secondary=on,bytes=20,floor=2,profile=web",
-    "imatch:nidf=logn,high=1,lexicons=20,ratio=0.3,profile=web,seed=4",
+    "imatch:nidf=logn,low=0.1,high=0.9,ratio=0,lexicons=63,profile=web,seed=4",
     "randomised:of=imatch,of.lexicons=0,of.profile=web,of.floor=2,K=3,p=0.5,seed=8",
     "pugh:lists=1,least=1,profile=run,seed=3",
     "sif:window=5,keep=1,least=1,share=0.5",
