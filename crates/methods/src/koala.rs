@@ -206,6 +206,10 @@ impl Method for Koala {
         sketch.payload.extend_from_slice(&(ranked.len().min(self.stored) as u32).to_le_bytes());
     }
 
+    fn directed(&self) -> bool {
+        true
+    }
+
     fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score> {
         let (a, b) = (shares::number(a), shares::number(b));
         enough(self.share, shared, a, b).then(|| both_ways(shared, a, b))

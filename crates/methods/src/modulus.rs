@@ -126,6 +126,10 @@ impl Method for Mod {
         sketch.payload.extend((kept.len() as u32).to_le_bytes());
     }
 
+    fn directed(&self) -> bool {
+        self.similarity == Similarity::Containment
+    }
+
     fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score> {
         let [forward, backward] = self.shares(a, b, shared);
         let reached = |(part, whole): (u64, u64)| part > 0 && self.threshold.reached_by(part, whole);

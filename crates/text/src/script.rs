@@ -77,6 +77,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn letters_have_the_numbers_of_their_scripts() {
+        let name = |letter| number(letter).map(|number| SCRIPTS[number].0);
+        assert_eq!(
+            ['a', 'É', 'ж', 'ω', '薔', 'か', '𐌰'].map(name).map(Option::unwrap),
+            ["Latin", "Latin", "Cyrillic", "Greek", "Han", "Japanese", "other"]
+        );
+        assert_eq!(['1', 'ー', '\u{301}'].map(name), [None; 3]);
+        assert!(number('𐌰').unwrap() < COUNT);
+    }
+
+    #[test]
     fn scripts_are_told_apart() {
         for (text, script) in [
             ("Plain words", "Latin"),

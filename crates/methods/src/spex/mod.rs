@@ -65,8 +65,8 @@ impl Spex {
         let n = spec.value("n", 8, "a number of words from 1 to 100 is wanted", |n| (1..=100).contains(n))?;
         let wanted = "a number of words from 1 to n is wanted";
         let shortest = spec.value("shortest", 1, wanted, |shortest| (1..=n).contains(shortest))?;
-        let wanted = "a power of two from 5 to 40 is wanted";
-        let bits = spec.value("counters", 26, wanted, |bits| (5..=40).contains(bits))?;
+        let wanted = "a power of two from 5 to 36 is wanted";
+        let bits = spec.value("counters", 26, wanted, |bits| (5..=36).contains(bits))?;
         let share = shares::share(&mut spec, "share", "0.25")?;
         let profile = spec.profile(None)?;
         spec.finish()?;
@@ -153,12 +153,14 @@ impl Method for Spex {
     }
 
     fn advice(&self) -> Option<String> {
-        Some(format!(
-            "spex reads the input {} times before it looks for pairs; shortest={} would read it once, and take more memory \
-             for as few chance keys.",
-            self.passes(),
-            self.n
-        ))
+        (self.passes() > 1).then(|| {
+            format!(
+                "spex reads the input {} times before it looks for pairs; with shortest={} it would once, and more counters \
+                 would make up for the chance keys.",
+                self.passes(),
+                self.n
+            )
+        })
     }
 }
 
