@@ -135,6 +135,10 @@ pub struct Scratch {
     pub text: String,
     /// Bytes that are no text.
     pub bytes: Vec<u8>,
+    /// Hashes with weights.
+    pub weighted: Vec<(u64, u64)>,
+    /// Sets of bits.
+    pub flips: simhash::Room,
     /// What a method needs that has another inside.
     pub inner: Option<Box<(Features, Sketch)>>,
 }

@@ -147,6 +147,7 @@ impl Method for SuperShingles {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::minhash::bands::Bands;
     use lookalike_text::{Analyser, Features};
 
     /// Resemblance, its 14th power, P(≥1) and P(≥2) of 6 groups of 14, the 6th power, P(≥2) of 6 groups of 6.
@@ -191,6 +192,8 @@ pub(crate) mod tests {
         for [p, q14, one, two, q6, two_of_six] in PUBLISHED {
             near(p.powi(14), q14);
             near(chance::at_least(1, 6, p.powi(14)), one);
+            // One equal group is what bands are.
+            near(Bands { count: 6, rows: 14 }.probability(p), one);
             near(chance::at_least(2, 6, p.powi(14)), two);
             near(p.powi(6), q6);
             near(chance::at_least(2, 6, p.powi(6)), two_of_six);
