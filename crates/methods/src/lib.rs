@@ -27,6 +27,7 @@
 //! - [`about`]: the list of all methods, and what a person may want to know of each
 //! - [`lexicon`]: what a whole collection tells of its words, for methods that weigh them
 //! - `words`: the distinct words of a document
+//! - `chance`, `lanes`, `polynomial`, `prime`, `sample`: what several methods are made of
 //! - one file per method; `template.rs` shows the shape
 
 pub mod about;
@@ -52,6 +53,8 @@ pub mod spec;
 mod supershingles;
 #[cfg(test)]
 mod template;
+#[cfg(test)]
+mod trial;
 mod word_tuples;
 mod words;
 

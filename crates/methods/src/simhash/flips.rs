@@ -43,34 +43,37 @@ pub(crate) struct Limits {
 pub struct Room {
     /// Cost and number of each bit.
     costs: Vec<(u64, u16)>,
+    /// Probabilities by number of flips.
+    counts: Vec<f64>,
+    /// Sets to be tried.
     heap: Vec<Reverse<Set>>,
 }
 
 /// Gives every set of flips that is to be tried to `each`, from the most to the least likely; the empty one is not among
 /// them. `chances` are those of each bit, at most one half.
 pub(crate) fn likely(chances: &[f64], limits: Limits, room: &mut Room, mut each: impl FnMut(&[u64; WIDEST])) {
-    let Room { costs, heap } = room;
+    let Room { costs, counts, heap } = room;
     costs.clear();
     costs.extend((0..).zip(chances).map(|(bit, &chance)| (cost(chance), bit)));
     costs.sort_unstable();
     let none: f64 = chances.iter().map(|chance| 1.0 - chance).product();
-    let enough = limits.target * at_most(chances, limits.k);
+    let enough = limits.target * at_most(chances, limits.k, counts);
     let mut tried = none;
     heap.clear();
-    let mut heap_of = BinaryHeap::from(std::mem::take(heap));
-    heap_of.extend(with(None, 0, costs).filter(|_| limits.k > 0));
+    let mut waiting = BinaryHeap::from(std::mem::take(heap));
+    waiting.extend(with(None, 0, costs).filter(|_| limits.k > 0));
     for _ in 0..limits.probes {
         if tried >= enough {
             break;
         }
-        let Some(Reverse(set)) = heap_of.pop() else { break };
+        let Some(Reverse(set)) = waiting.pop() else { break };
         each(&set.bits);
         tried += none * (-(set.cost as f64) / SCALE).exp();
         let next = usize::from(set.last) + 1;
-        heap_of.extend(with(Some(without_last(set, costs)), next, costs));
-        heap_of.extend(with(Some(set), next, costs).filter(|_| usize::from(set.size) < limits.k));
+        waiting.extend(with(Some(without_last(set, costs)), next, costs));
+        waiting.extend(with(Some(set), next, costs).filter(|_| usize::from(set.size) < limits.k));
     }
-    *heap = heap_of.into_vec();
+    *heap = waiting.into_vec();
 }
 
 /// A set with one more bit, by its number in the order of the costs, if there is such a bit.
@@ -99,9 +102,9 @@ fn cost(chance: f64) -> u64 {
 }
 
 /// Probability that at most `k` bits flip.
-fn at_most(chances: &[f64], k: usize) -> f64 {
-    // By number of flips so far.
-    let mut counts = vec![0.0; k + 1];
+fn at_most(chances: &[f64], k: usize, counts: &mut Vec<f64>) -> f64 {
+    counts.clear();
+    counts.resize(k + 1, 0.0);
     counts[0] = 1.0;
     for chance in chances {
         for count in (0..=k).rev() {
@@ -166,10 +169,10 @@ mod tests {
         let chances = [0.5, 0.1, 0.01];
         let sets: Vec<u64> = sets(&chances, ALL).iter().map(|set| set[0]).collect();
         assert_eq!(sets, [0b001, 0b010, 0b011, 0b100, 0b101, 0b110, 0b111]);
-        assert!(at_most(&chances, 3) > 1.0 - 1e-12);
-        assert!((at_most(&chances, 0) - 0.5 * 0.9 * 0.99).abs() < 1e-12);
+        assert!(at_most(&chances, 3, &mut Vec::new()) > 1.0 - 1e-12);
+        assert!((at_most(&chances, 0, &mut vec![7.0]) - 0.5 * 0.9 * 0.99).abs() < 1e-12);
         let one = 0.5 * 0.9 * 0.99 + 0.5 * 0.1 * 0.99 + 0.5 * 0.9 * 0.01;
-        assert!((at_most(&chances, 1) - 0.5 * 0.9 * 0.99 - one).abs() < 1e-12);
+        assert!((at_most(&chances, 1, &mut vec![7.0]) - 0.5 * 0.9 * 0.99 - one).abs() < 1e-12);
     }
 
     #[test]
