@@ -218,6 +218,11 @@ impl JobRecipe {
         self.methods.iter().map(|recipe| self.made(recipe)).collect()
     }
 
+    /// Refuses methods that do not go together.
+    pub fn check(&self) -> Result<(), EngineError> {
+        self.panel().map(drop)
+    }
+
     /// All methods together.
     pub(crate) fn panel(&self) -> Result<Panel, EngineError> {
         let filter = self.filter.as_ref().map(|recipe| self.made(recipe)).transpose()?;

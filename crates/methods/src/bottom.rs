@@ -206,7 +206,7 @@ impl Method for Bottom {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::supershingles::tests::{hold_share, sketch, texts};
+    use crate::trial::{hold_share, sketch, texts};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 

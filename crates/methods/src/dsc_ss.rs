@@ -85,8 +85,8 @@ impl Method for DscSs {
 
     fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score> {
         let size = |payload: &[u8]| payload.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        let union = u64::from(size(a)) + u64::from(size(b)) - u64::from(shared.min(size(a)));
-        (shared > 0).then(|| Score::even((f64::from(shared) / union.max(1) as f64).min(1.0)))
+        let union = size(a).saturating_add(size(b)).saturating_sub(shared).max(shared);
+        (shared > 0).then(|| Score::even(f64::from(shared) / f64::from(union)))
     }
 
     fn advice(&self) -> Option<String> {
@@ -109,7 +109,7 @@ fn supershingle(fingerprints: &[u64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::supershingles::tests::sketch;
+    use crate::trial::sketch;
 
     fn make(text: &str) -> Box<dyn Method> {
         crate::method(text, &Setting::default()).unwrap()

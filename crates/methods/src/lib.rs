@@ -34,6 +34,7 @@
 //! - `places`: methods with several signatures, of which one must agree
 //! - `shares`: methods that count what two documents share
 //! - `surveys`: what was gathered of a whole corpus, as bytes
+//! - `chance`, `lanes`, `polynomial`, `prime`, `sample`: what several methods are made of
 //! - one file per method; `template.rs` shows the shape
 
 pub mod about;
@@ -79,6 +80,8 @@ mod surveys;
 #[cfg(test)]
 mod template;
 mod three_plus_five;
+#[cfg(test)]
+mod trial;
 mod word_tuples;
 pub mod words;
 
@@ -168,6 +171,10 @@ pub struct Scratch {
     pub text: String,
     /// Bytes that are no text.
     pub bytes: Vec<u8>,
+    /// Hashes with weights.
+    pub weighted: Vec<(u64, u64)>,
+    /// Sets of bits.
+    pub flips: simhash::Room,
     /// What a method needs that has another inside.
     pub inner: Option<Box<(Features, Sketch)>>,
 }

@@ -2,7 +2,8 @@
 //!
 //! Two super-shingles of six are equal exactly when one of the 15 pairs is (Broder 2000; Fetterly, Manasse, Najork
 //! 2003): counting becomes a lookup. As `a6` with 36 minima of shingles of five words, as Zelenkov and Segalovich (2007)
-//! chose them for documents of a resemblance of 0.75 to 0.85, where 84 minima find nearly nothing.
+//! chose them for documents of a resemblance of 0.75 to 0.85, where 84 minima find nearly nothing; they took them by
+//! random polynomials, which is `family=rabin`.
 
 use lookalike_model::Recipe;
 use lookalike_text::Profile;
@@ -93,7 +94,8 @@ impl Method for MegaShingles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::supershingles::tests::{PUBLISHED, hold_share, sketch, texts};
+    use crate::supershingles::tests::PUBLISHED;
+    use crate::trial::{hold_share, sketch, texts};
 
     fn make(text: &str) -> Box<dyn Method> {
         crate::method(text, &Setting::default()).unwrap()

@@ -146,8 +146,8 @@ impl Method for Mod {
             None => true,
             Some(measured) => {
                 let limit = measured.value().min(self.threshold.value());
-                let shares = self.shares(a, b, shared).into_iter();
-                shares.into_iter().any(|(part, whole)| chance::within_reach(part, whole, limit))
+                let mut shares = self.shares(a, b, shared).into_iter();
+                shares.any(|(part, whole)| chance::within_reach(part, whole, limit))
             }
         }
     }
@@ -172,7 +172,7 @@ fn blind(m: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::supershingles::tests::{hold_share, sketch, texts};
+    use crate::trial::{hold_share, sketch, texts};
 
     fn make(text: &str, similarity: Similarity) -> Box<dyn Method> {
         crate::method(text, &Setting { similarity, ..Setting::default() }).unwrap()

@@ -262,6 +262,14 @@ mod tests {
         assert!(collided <= 10, "{collided} of 200");
     }
 
+    #[test]
+    fn two_thousand_million_shingles_collide_one_time_in_ten() {
+        // Birthdays: 1.97·10^9 different shingles with fingerprints of 64 bits.
+        let pairs = 1.97e9f64 * (1.97e9 - 1.0) / 2.0;
+        let collide = -(-pairs / 64f64.exp2()).exp_m1();
+        assert!((collide - 0.1).abs() < 0.5e-3, "{collide}");
+    }
+
     proptest! {
         #[test]
         fn tables_equal_shifting_bit_by_bit(degree in 8u32..=127, seed in 0u64..4, bytes: Vec<u8>) {

@@ -239,7 +239,7 @@ impl Method for Rabin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::supershingles::tests::sketch;
+    use crate::trial::sketch;
     use proptest::prelude::*;
 
     fn make(text: &str) -> Box<dyn Method> {

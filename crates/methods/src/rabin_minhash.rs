@@ -265,7 +265,7 @@ impl Method for RabinMinHash {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::supershingles::tests::sketch;
+    use crate::trial::sketch;
     use lookalike_text::hash;
     use proptest::prelude::*;
 

@@ -125,7 +125,7 @@ impl Method for WordTuples {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::supershingles::tests::{hold_share, sketch, texts};
+    use crate::trial::{hold_share, sketch, texts};
 
     fn make(text: &str) -> Box<dyn Method> {
         crate::method(text, &Setting::default()).unwrap()

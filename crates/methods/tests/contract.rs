@@ -20,6 +20,10 @@ const VARIANTS: &[&str] = &[
     "simhash:f=384,k=12,seed=9",
     "simhash:blocks=4x4,n=2+3+7,weight=1",
     "simhash:k=0",
+    "simhash:weight=idf,n=1+2",
+    "simhash:weight=tfidf,f=128,k=5,seed=2",
+    "simhash:search=probabilistic,probes=20",
+    "simhash:search=probabilistic,probes=9,f=384,k=12,n=1,weight=tfidf,target=0.5,c=1",
     "md5:input=raw,profile=kolcz",
     "lexical:weight=tfridf,words=20,profile=run",
     "tfidf:bits=32,words=1",
@@ -226,6 +230,8 @@ fn sketches_do_not_depend_on_what_the_buffer_held() {
             used.scratch.sums.extend(0..1000);
             used.scratch.text.push_str("left over");
             used.scratch.places.extend(0..1000);
+            used.scratch.bytes.extend([7; 1000]);
+            used.scratch.weighted.extend([(7, 7); 1000]);
             used.scratch.weights.extend([(7.0, 7); 1000]);
             method.sketch(&Page { text, features: &read(&*method, text) }, &mut used);
             assert_eq!(used, sketch(&*method, text), "{name}");

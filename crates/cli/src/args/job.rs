@@ -489,7 +489,7 @@ impl MatchArgs {
                 "the method exact is verification itself; leave --unverified out, or take another method";
             return Err(Failure::Usage(sentence.to_owned()));
         }
-        Ok(JobRecipe {
+        let recipe = JobRecipe {
             similarity: self.similarity,
             shingle: self.shingle.get(),
             threshold: self.threshold.to_string(),
@@ -504,7 +504,9 @@ impl MatchArgs {
             methods: methods.iter().map(|method| method.recipe()).collect(),
             filter: filter.map(|method| method.recipe()),
             ..base_recipe(task, reading)
-        })
+        };
+        recipe.check()?;
+        Ok(recipe)
     }
 
     /// What the methods have to say about their parameters.

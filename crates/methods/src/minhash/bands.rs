@@ -114,6 +114,16 @@ mod tests {
     }
 
     #[test]
+    fn the_curve_is_steepest_at_the_published_thresholds() {
+        for (count, rows, threshold) in [(20, 5, 0.5493), (6, 14, 0.8799), (14, 6, 0.6441)] {
+            assert!(((1.0 / count as f64).powf(1.0 / rows as f64) - threshold).abs() < 0.5e-4);
+            // 1 − (1 − 1/b)^b of the pairs there are proposed.
+            let steep = Bands { count, rows }.probability(threshold);
+            assert!((0.6..0.7).contains(&steep), "{steep}");
+        }
+    }
+
+    #[test]
     fn bands_are_as_selective_as_the_recall_allows() {
         for (text, recall, values) in
             [("0.8", 0.98, 128), ("0.5", 0.9, 128), ("0.9", 0.999, 64), ("0.3", 0.9, 200)]

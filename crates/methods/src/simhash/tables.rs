@@ -116,6 +116,11 @@ impl Tables {
     }
 }
 
+/// Hash of a whole fingerprint, unlike the keys of tables.
+pub(crate) fn whole(fingerprint: &[u64]) -> u64 {
+    fingerprint.iter().fold(0, |state, &word| hash::mix(state ^ hash::mix(word)))
+}
+
 /// Hash of the masked bits, another one for each `number`.
 fn key(number: u64, mask: &[u64], fingerprint: &[u64]) -> u64 {
     let words = mask.iter().zip(fingerprint);
@@ -286,6 +291,15 @@ mod tests {
         }
         let counts = [(4, 2), (4, 3), (5, 3), (6, 3), (8, 4), (3, 1)].map(|(of, take)| choices(of, take));
         assert_eq!(counts, [6, 4, 10, 20, 70, 3]);
+    }
+
+    #[test]
+    fn candidates_of_a_lookup_are_few() {
+        // 155,419 judged documents in tables with keys of 16 bits.
+        let documents = 155_419f64;
+        assert!((documents.log2() - 17.2458).abs() < 0.5e-4);
+        assert!((documents / f64::from(1 << tables(64, "4", 3).shortest()) - 2.3715).abs() < 0.5e-4);
+        assert_eq!((documents.log2().ceil() - 16.0).exp2(), 4.0);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 //! 64 counters lie across the words of an array: bit `i` of `planes[p]` is bit `p` of counter `i`. Adding a hash
 //! then is a handful of logical operations for all 64 counters together, and so is the count at the end.
 
-/// Enough for 2^40 hashes.
-const PLANES: usize = 40;
+/// Enough for hashes of a weight of 2^56 together.
+const PLANES: usize = 56;
 
 /// Hashes that are added at a time.
 pub(crate) const BLOCK: usize = 16;
@@ -13,7 +13,7 @@ pub(crate) const BLOCK: usize = 16;
 #[derive(Debug, Clone)]
 pub(crate) struct Votes {
     planes: [u64; PLANES],
-    /// Hashes so far.
+    /// Hashes so far, or their weight.
     count: u64,
 }
 
@@ -22,10 +22,25 @@ impl Votes {
         Votes { planes: [0; PLANES], count: 0 }
     }
 
+    /// True when nothing was added.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Adds one hash.
     pub(crate) fn add(&mut self, hash: u64) {
         self.carry(0, hash);
         self.count += 1;
+    }
+
+    /// Adds one hash `weight` times.
+    pub(crate) fn add_weighted(&mut self, hash: u64, weight: u64) {
+        let mut left = weight;
+        while left != 0 {
+            self.carry(left.trailing_zeros() as usize, hash);
+            left &= left - 1;
+        }
+        self.count += weight;
     }
 
     /// Adds several: those of equal weight are summed first, so that only one carry in sixteen runs on.
@@ -72,6 +87,14 @@ impl Votes {
         }
         more
     }
+
+    /// By how much more hashes have a bit than have not, or have not than have.
+    pub(crate) fn margin(&self, bit: usize) -> u64 {
+        let used = PLANES.min(64 - self.count.leading_zeros() as usize);
+        let planes = self.planes[..used].iter().enumerate();
+        let set: u64 = planes.map(|(place, plane)| (plane >> bit & 1) << place).sum();
+        set.abs_diff(self.count - set)
+    }
 }
 
 /// Adds `b` and `c` to `a`, 64 single bits each, and returns the carries.
@@ -106,6 +129,13 @@ mod tests {
     fn four_bits_of_the_rose() {
         let rose = [0b1010, 0b1010, 0b1010, 0b0110, 0b0110, 0b0110, 0b1100, 0b1100];
         assert_eq!(majority(&rose), 0b1110);
+        let mut votes = Votes::new();
+        [(0b1010, 3), (0b0110, 3), (0b1100, 2)]
+            .into_iter()
+            .for_each(|(hash, tf)| votes.add_weighted(hash, tf));
+        assert_eq!(votes.majority(), 0b1110);
+        // V = (2, 2, 4, -8), from the highest bit to the lowest.
+        assert_eq!([3, 2, 1, 0].map(|bit| votes.margin(bit)), [2, 2, 4, 8]);
     }
 
     #[test]
@@ -118,6 +148,19 @@ mod tests {
         #[test]
         fn equals_counting_every_bit(hashes in prop::collection::vec(any::<u64>(), 0..200)) {
             prop_assert_eq!(majority(&hashes), plain(&hashes));
+        }
+
+        #[test]
+        fn weights_are_so_many_hashes(hashes in prop::collection::vec((any::<u64>(), 0u64..300), 0..30)) {
+            let mut votes = Votes::new();
+            hashes.iter().for_each(|&(hash, weight)| votes.add_weighted(hash, weight));
+            let repeated: Vec<u64> =
+                hashes.iter().flat_map(|&(hash, weight)| std::iter::repeat_n(hash, weight as usize)).collect();
+            prop_assert_eq!(votes.majority(), plain(&repeated));
+            for bit in 0..64 {
+                let set = repeated.iter().filter(|&hash| hash >> bit & 1 == 1).count() as i64;
+                prop_assert_eq!(votes.margin(bit), (2 * set - repeated.len() as i64).unsigned_abs());
+            }
         }
 
         #[test]

@@ -147,7 +147,8 @@ impl Method for SuperShingles {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use lookalike_text::{Analyser, Features};
+    use crate::minhash::bands::Bands;
+    use crate::trial::{hold_share, sketch, texts};
 
     /// Resemblance, its 14th power, P(≥1) and P(≥2) of 6 groups of 14, the 6th power, P(≥2) of 6 groups of 6.
     pub(crate) const PUBLISHED: [[f64; 6]; 5] = [
@@ -157,29 +158,6 @@ pub(crate) mod tests {
         [0.80, 0.043980, 0.236515, 0.025776, 0.262144, 0.494635],
         [0.75, 0.017818, 0.102257, 0.004540, 0.177979, 0.290662],
     ];
-
-    pub(crate) fn sketch(method: &dyn Method, text: &str) -> Sketch {
-        let (mut features, mut sketch) = (Features::default(), Sketch::default());
-        Analyser::new(method.profile().unwrap_or(&Profile::web())).read(text, &mut features);
-        method.sketch(&Page { text, features: &features }, &mut sketch);
-        sketch
-    }
-
-    /// Texts of 40 different words of which two share a part of `resemblance`: for shingles of one word.
-    pub(crate) fn texts(resemblance: f64, number: usize) -> [String; 2] {
-        let (union, shared) = (40, (40.0 * resemblance).round() as usize);
-        let word = |place: usize| format!("w{number}x{place} ");
-        let own = |first: usize| (shared + first..union).step_by(2).map(word).collect::<String>();
-        let both: String = (0..shared).map(word).collect();
-        [both.clone() + &own(0), both + &own(1)]
-    }
-
-    /// Holds that `hits` of `trials` are within three standard errors of the `expected` share.
-    pub(crate) fn hold_share(what: &str, hits: usize, trials: usize, expected: f64) {
-        let error = (expected * (1.0 - expected) / trials as f64).sqrt();
-        let share = hits as f64 / trials as f64;
-        assert!((share - expected).abs() <= 3.0 * error, "{what}: {share}, not {expected} ± {error}");
-    }
 
     fn make(text: &str) -> Box<dyn Method> {
         crate::method(text, &Setting::default()).unwrap()
@@ -191,6 +169,8 @@ pub(crate) mod tests {
         for [p, q14, one, two, q6, two_of_six] in PUBLISHED {
             near(p.powi(14), q14);
             near(chance::at_least(1, 6, p.powi(14)), one);
+            // One equal group is what bands are.
+            near(Bands { count: 6, rows: 14 }.probability(p), one);
             near(chance::at_least(2, 6, p.powi(14)), two);
             near(p.powi(6), q6);
             near(chance::at_least(2, 6, p.powi(6)), two_of_six);
