@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use lookalike_methods::lexicon::{Entry, Reader, Writer, bin};
+use lookalike_methods::lexicon::{BINS, Entry, Reader, Writer, bin};
 use lookalike_methods::{Page, Scratch, words};
 use lookalike_model::Recipe;
 use lookalike_text::Profile;
@@ -70,8 +70,10 @@ impl Hasher for Same {
 struct Table {
     places: HashMap<u64, u32, BuildHasherDefault<Same>>,
     slots: Vec<Slot>,
-    /// Bins of all words, each with the place of the word's next, counted from 1.
+    /// Bins of words that have few, each with the place of the word's next, counted from 1.
     bins: Vec<(u32, u32, u8)>,
+    /// All bins of words that have many.
+    rows: Vec<[u32; BINS]>,
     text: String,
     /// Number of parts on disk.
     parts: usize,
@@ -83,14 +85,21 @@ struct Slot {
     documents: u32,
     word: u32,
     length: u32,
-    /// Place of its first bin, counted from 1.
+    /// Place of its first bin, counted from 1; or, with [`ROW`] set, of its row.
     bins: u32,
 }
+
+/// Set where a word has a row of bins.
+const ROW: u32 = 1 << 31;
+
+/// A word with more bins than this gets a row of all: a list of many is slow to walk.
+const FEW: usize = 6;
 
 impl Table {
     fn bytes(&self) -> usize {
         // Vectors double, and so does the map.
-        2 * (self.slots.len() * (size_of::<Slot>() + 16) + self.bins.len() * 12 + self.text.len())
+        let bins = self.bins.len() * 12 + self.rows.len() * 4 * BINS;
+        2 * (self.slots.len() * (size_of::<Slot>() + 16) + bins + self.text.len())
     }
 
     fn take(&mut self, hash: u64, word: &str, count: u32, bin: u8) {
@@ -110,7 +119,11 @@ impl Table {
         let slot = &mut self.slots[place as usize];
         slot.documents += 1;
         slot.occurrences += u64::from(count);
-        let mut at = slot.bins;
+        if slot.bins & ROW != 0 {
+            self.rows[(slot.bins ^ ROW) as usize][usize::from(bin)] += 1;
+            return;
+        }
+        let (mut at, mut length) = (slot.bins, 0);
         while at > 0 {
             let (next, documents, known) = &mut self.bins[at as usize - 1];
             if *known == bin {
@@ -118,9 +131,40 @@ impl Table {
                 return;
             }
             at = *next;
+            length += 1;
         }
-        self.bins.push((slot.bins, 1, bin));
-        slot.bins = self.bins.len() as u32;
+        if length < FEW {
+            self.bins.push((slot.bins, 1, bin));
+            slot.bins = self.bins.len() as u32;
+            return;
+        }
+        let mut row = [0; BINS];
+        row[usize::from(bin)] = 1;
+        let mut at = slot.bins;
+        while at > 0 {
+            let (next, documents, bin) = self.bins[at as usize - 1];
+            row[usize::from(bin)] = documents;
+            at = next;
+        }
+        slot.bins = self.rows.len() as u32 | ROW;
+        self.rows.push(row);
+    }
+
+    /// Replaces `out` with the bins of a word, in their order.
+    fn bins_of(&self, slot: &Slot, out: &mut Vec<(u8, u32)>) {
+        out.clear();
+        if slot.bins & ROW != 0 {
+            let row = (0..).zip(&self.rows[(slot.bins ^ ROW) as usize]);
+            return out
+                .extend(row.filter(|(_, documents)| **documents > 0).map(|(bin, &count)| (bin, count)));
+        }
+        let mut at = slot.bins;
+        while at > 0 {
+            let (next, documents, bin) = self.bins[at as usize - 1];
+            out.push((bin, documents));
+            at = next;
+        }
+        out.sort_unstable();
     }
 
     /// Forgets all words, in the order of their hashes.
@@ -134,14 +178,7 @@ impl Table {
             entry.occurrences = slot.occurrences;
             entry.word.clear();
             entry.word.push_str(&self.text[slot.word as usize..][..slot.length as usize]);
-            entry.bins.clear();
-            let mut at = slot.bins;
-            while at > 0 {
-                let (next, documents, bin) = self.bins[at as usize - 1];
-                entry.bins.push((bin, documents));
-                at = next;
-            }
-            entry.bins.sort_unstable();
+            self.bins_of(slot, &mut entry.bins);
             each(&entry)?;
         }
         *self = Table { parts: self.parts, ..Table::default() };
