@@ -16,7 +16,7 @@ const SCALE: f64 = 1e9;
 /// No flip is less likely than this, which is to say never.
 const RAREST: f64 = 1e-15;
 
-/// A set of bits.
+/// A set of bits: one that was tried before, and one bit more. Small, since it is moved about in a heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Set {
     /// Logarithm of how much less likely it is than no flip at all.
@@ -24,7 +24,8 @@ pub(crate) struct Set {
     /// The last of its bits, in the order from the most likely to the least.
     last: u16,
     size: u16,
-    bits: [u64; WIDEST],
+    /// Place of the set without that bit.
+    rest: u32,
 }
 
 /// How far to go.
@@ -47,52 +48,48 @@ pub struct Room {
     counts: Vec<f64>,
     /// Sets to be tried.
     heap: Vec<Reverse<Set>>,
+    /// Sets that were tried and may get another bit.
+    tried: Vec<[u64; WIDEST]>,
 }
 
 /// Gives every set of flips that is to be tried to `each`, from the most to the least likely; the empty one is not among
 /// them. `chances` are those of each bit, at most one half.
 pub(crate) fn likely(chances: &[f64], limits: Limits, room: &mut Room, mut each: impl FnMut(&[u64; WIDEST])) {
-    let Room { costs, counts, heap } = room;
+    let Room { costs, counts, heap, tried } = room;
     costs.clear();
     costs.extend((0..).zip(chances).map(|(bit, &chance)| (cost(chance), bit)));
     costs.sort_unstable();
     let none: f64 = chances.iter().map(|chance| 1.0 - chance).product();
     let enough = limits.target * at_most(chances, limits.k, counts);
-    let mut tried = none;
+    let mut reached = none;
+    tried.clear();
+    tried.push([0; WIDEST]);
     heap.clear();
     let mut waiting = BinaryHeap::from(std::mem::take(heap));
-    waiting.extend(with(None, 0, costs).filter(|_| limits.k > 0));
+    if limits.k > 0 {
+        waiting.extend(costs.first().map(|&(cost, _)| Reverse(Set { cost, last: 0, size: 1, rest: 0 })));
+    }
     for _ in 0..limits.probes {
-        if tried >= enough {
+        if reached >= enough {
             break;
         }
         let Some(Reverse(set)) = waiting.pop() else { break };
-        each(&set.bits);
-        tried += none * (-(set.cost as f64) / SCALE).exp();
-        let next = usize::from(set.last) + 1;
-        waiting.extend(with(Some(without_last(set, costs)), next, costs));
-        waiting.extend(with(Some(set), next, costs).filter(|_| usize::from(set.size) < limits.k));
+        let (own, bit) = costs[usize::from(set.last)];
+        let mut bits = tried[set.rest as usize];
+        bits[usize::from(bit) / 64] |= 1 << (bit % 64);
+        each(&bits);
+        reached += none * (-(set.cost as f64) / SCALE).exp();
+        let Some(&(next, _)) = costs.get(usize::from(set.last) + 1) else { continue };
+        let last = set.last + 1;
+        // The next bit instead of the last one, and beside it.
+        waiting.push(Reverse(Set { cost: set.cost - own + next, last, ..set }));
+        if usize::from(set.size) < limits.k {
+            let rest = tried.len() as u32;
+            tried.push(bits);
+            waiting.push(Reverse(Set { cost: set.cost + next, last, size: set.size + 1, rest }));
+        }
     }
     *heap = waiting.into_vec();
-}
-
-/// A set with one more bit, by its number in the order of the costs, if there is such a bit.
-fn with(set: Option<Set>, number: usize, costs: &[(u64, u16)]) -> Option<Reverse<Set>> {
-    let &(cost, bit) = costs.get(number)?;
-    let mut set = set.unwrap_or(Set { cost: 0, last: 0, size: 0, bits: [0; WIDEST] });
-    set.cost += cost;
-    set.last = number as u16;
-    set.size += 1;
-    set.bits[usize::from(bit) / 64] |= 1 << (bit % 64);
-    Some(Reverse(set))
-}
-
-fn without_last(mut set: Set, costs: &[(u64, u16)]) -> Set {
-    let (cost, bit) = costs[usize::from(set.last)];
-    set.cost -= cost;
-    set.size -= 1;
-    set.bits[usize::from(bit) / 64] &= !(1 << (bit % 64));
-    set
 }
 
 /// Logarithm of the odds against a flip.
