@@ -8,7 +8,7 @@
 use lookalike_model::{Recipe, Threshold};
 use lookalike_text::{Profile, hash};
 
-use crate::shares::{self, both_ways, enough};
+use crate::shares::{self, either_way};
 use crate::spec::profile_value;
 use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec};
 
@@ -144,7 +144,7 @@ impl Method for Cops {
 
     fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score> {
         let (a, b) = (shares::number(a), shares::number(b));
-        enough(self.share, shared, a, b).then(|| both_ways(shared, a, b))
+        either_way(self.share, (shared, a), (shared, b))
     }
 
     fn most_common(&self, documents: u64) -> u64 {
@@ -222,7 +222,7 @@ mod tests {
         let [a, b] = ["One here. Two here.", "One here. Two here. Three. Four. Five."]
             .map(|text| sketch("cops", text));
         assert_eq!((shares::number(&a.payload), shares::number(&b.payload)), (2, 5));
-        let score = Some(Score { forward: 1.0, backward: 0.4 });
+        let score = Some(Score { forward: 1.0, backward: 0.4, reached: true, reached_back: false });
         assert_eq!(method.accept(&a.payload, &b.payload, 2), score);
         assert_eq!(method.accept(&b.payload, &b.payload, 2), None);
     }

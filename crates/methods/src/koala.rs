@@ -18,10 +18,10 @@ use lookalike_model::{Recipe, Threshold};
 use lookalike_text::hash::{self, Grams};
 use lookalike_text::{Features, Profile};
 
-use crate::shares::{self, both_ways, enough};
+use crate::shares::{self, either_way};
 use crate::spec::profile_value;
 use crate::surveys::{self, Mark};
-use crate::{About, Key, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, Survey};
+use crate::{About, Asked, Key, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, Survey};
 
 const VERSION: u32 = 1;
 
@@ -97,6 +97,12 @@ impl Koala {
             profile,
             counters,
         }))
+    }
+
+    /// How much of what is stored of each document the other has.
+    fn either_way(&self, share: Threshold, a: &[u8], b: &[u8], shared: u32) -> Option<Score> {
+        let Asked { forward, backward } = Asked::unpack(shared);
+        either_way(share, (forward, shares::number(a)), (backward, shares::number(b)))
     }
 
     fn table(&self) -> &[AtomicU32] {
@@ -180,6 +186,10 @@ impl Method for Koala {
         true
     }
 
+    fn asks(&self) -> bool {
+        true
+    }
+
     fn only_asks(&self, tag: u32) -> bool {
         tag == ASKS
     }
@@ -211,13 +221,12 @@ impl Method for Koala {
     }
 
     fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score> {
-        let (a, b) = (shares::number(a), shares::number(b));
-        enough(self.share, shared, a, b).then(|| both_ways(shared, a, b))
+        self.either_way(self.share, a, b, shared)
     }
 
     fn promising(&self, a: &[u8], b: &[u8], shared: u32) -> bool {
-        let (a, b) = (shares::number(a), shares::number(b));
-        enough(self.least_share, shared, a, b) || enough(self.share, shared, a, b)
+        let least = if self.least_share.value() < self.share.value() { self.least_share } else { self.share };
+        self.either_way(least, a, b, shared).is_some()
     }
 
     fn advice(&self) -> Option<String> {
@@ -342,8 +351,14 @@ mod tests {
         let (a, b) = (100u32.to_le_bytes(), 50u32.to_le_bytes());
         assert!(!method.promising(&a, &a, 9) && method.promising(&a, &a, 10));
         assert_eq!(method.accept(&a, &a, 49), None);
-        assert_eq!(method.accept(&a, &b, 25), Some(Score { forward: 0.25, backward: 0.5 }));
-        assert_eq!(method.accept(&a, &b, 80), Some(Score { forward: 0.8, backward: 1.0 }));
+        let accept = |forward, backward| method.accept(&a, &b, Asked { forward, backward }.pack());
+        let score = Score { forward: 0.25, backward: 0.5, reached: false, reached_back: true };
+        assert_eq!(accept(25, 25), Some(score));
+        assert_eq!(
+            accept(80, 50),
+            Some(Score { forward: 0.8, backward: 1.0, reached: true, reached_back: true })
+        );
+        assert_eq!(accept(40, 20), None);
         assert!(make("koala:least-share=0.9").promising(&a, &a, 50), "what is accepted is promising");
         assert!(crate::method("koala:stored=10,query=9", &Setting::default()).is_err());
         assert!(crate::method("koala:substring=4,prefix=5", &Setting::default()).is_err());

@@ -228,18 +228,51 @@ pub struct Score {
     pub forward: f64,
     /// The same number, or how much of the second is in the first.
     pub backward: f64,
+    /// The first is near enough to the second.
+    pub reached: bool,
+    /// The second is near enough to the first.
+    pub reached_back: bool,
 }
 
 impl Score {
-    /// The same both ways.
+    /// The same both ways, and enough.
     pub fn even(score: f64) -> Self {
-        Score { forward: score, backward: score }
+        Score { forward: score, backward: score, reached: true, reached_back: true }
     }
 
     /// As seen from the second document.
     #[must_use]
     pub fn turned(self) -> Self {
-        Score { forward: self.backward, backward: self.forward }
+        Score {
+            forward: self.backward,
+            backward: self.forward,
+            reached: self.reached_back,
+            reached_back: self.reached,
+        }
+    }
+}
+
+/// What [`Method::accept`] is told of the keys that two documents share, where some keys only ask: how many of those that
+/// the first is found by the second has, and the other way round. Each is at most 65,535.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Asked {
+    /// Keys by which the second document finds the first.
+    pub forward: u32,
+    /// Keys by which the first document finds the second.
+    pub backward: u32,
+}
+
+impl Asked {
+    const MOST: u32 = 0xffff;
+
+    /// Both in one number.
+    pub fn pack(self) -> u32 {
+        self.forward.min(Asked::MOST) | self.backward.min(Asked::MOST) << 16
+    }
+
+    /// Both out of one number.
+    pub fn unpack(shared: u32) -> Self {
+        Asked { forward: shared & Asked::MOST, backward: shared >> 16 }
     }
 }
 
@@ -261,6 +294,8 @@ pub enum Detail {
     Nothing,
     /// In how many documents each word is, and how often; words of one occurrence are like unknown ones.
     Counts,
+    /// The same of every word, so that unknown ones are known to be.
+    Words,
     /// Every word, spelled out, with the distribution of its frequencies.
     Everything,
 }
@@ -307,8 +342,12 @@ pub trait Method: fmt::Debug + Send + Sync {
         false
     }
 
-    /// True for the tag of keys by which a document looks for others and is not found itself. Of two documents the
-    /// earlier is found by the later.
+    /// True when there are keys that only ask. Then [`Method::accept`] is told both directions, as [`Asked`].
+    fn asks(&self) -> bool {
+        false
+    }
+
+    /// True for the tag of keys by which a document finds others and is not found itself.
     fn only_asks(&self, _tag: u32) -> bool {
         false
     }
@@ -321,6 +360,11 @@ pub trait Method: fmt::Debug + Send + Sync {
     /// Takes the lexicon that it asked for, by its own profile. Called once, before documents are seen.
     fn learn(&self, _lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
         Ok(())
+    }
+
+    /// Bytes of memory that it holds for the whole run, beside the lexicon and what it surveys. Known once it has learned.
+    fn holds(&self) -> u64 {
+        0
     }
 
     /// What else it must know of the whole corpus before it can sketch; that takes further passes over the input.

@@ -134,8 +134,13 @@ impl Method for Mod {
         let [forward, backward] = self.shares(a, b, shared);
         let reached = |(part, whole): (u64, u64)| part > 0 && self.threshold.reached_by(part, whole);
         let share = |(part, whole): (u64, u64)| (part as f64 / whole.max(1) as f64).min(1.0);
-        (reached(forward) || reached(backward))
-            .then(|| Score { forward: share(forward), backward: share(backward) })
+        let score = Score {
+            forward: share(forward),
+            backward: share(backward),
+            reached: reached(forward),
+            reached_back: reached(backward),
+        };
+        (score.reached || score.reached_back).then_some(score)
     }
 
     /// Where fingerprints are left out for being common, their number says nothing of what is measured, and the verdict is
@@ -199,7 +204,7 @@ mod tests {
         };
         assert_eq!(score("0.75", Similarity::Jaccard), Some(Score::even(0.75)));
         assert_eq!(score("0.76", Similarity::Jaccard), None);
-        let contained = Some(Score { forward: 1.0, backward: 0.75 });
+        let contained = Some(Score { forward: 1.0, backward: 0.75, reached: true, reached_back: false });
         assert_eq!(score("1", Similarity::Containment), contained);
     }
 
@@ -211,7 +216,7 @@ mod tests {
         let shared = a.keys.iter().filter(|key| b.keys.contains(key)).count() as u32;
         assert_eq!(
             method.accept(&a.payload, &b.payload, shared),
-            Some(Score { forward: 1.0, backward: 3.0 / 8.0 })
+            Some(Score { forward: 1.0, backward: 3.0 / 8.0, reached: true, reached_back: false })
         );
         assert_eq!(method.accept(&a.payload, &b.payload, shared - 1), None);
     }

@@ -150,13 +150,13 @@ impl Method for Randomised {
         for index in 0..=self.versions {
             let (Some(a), Some(b)) = (self.at(a, index), self.at(b, index)) else { continue };
             both += 1;
-            let Some(Score { forward, backward }) = self.inner.accept(a, b, 1) else { continue };
+            let Some(Score { forward, backward, .. }) = self.inner.accept(a, b, 1) else { continue };
             accepted += 1;
             sum.forward += forward;
             sum.backward += backward;
         }
         let mean = |sum: f64| sum / f64::from(both);
-        (accepted > 0).then(|| Score { forward: mean(sum.forward), backward: mean(sum.backward) })
+        (accepted > 0).then(|| Score { forward: mean(sum.forward), backward: mean(sum.backward), ..sum })
     }
 
     fn advice(&self) -> Option<String> {

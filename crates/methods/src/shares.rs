@@ -15,16 +15,23 @@ pub(crate) fn number(payload: &[u8]) -> u32 {
     payload.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// How much of each document is in the other, when they share so many of their `a` and `b` features.
-pub(crate) fn both_ways(shared: u32, a: u32, b: u32) -> Score {
-    let part = |whole: u32| (f64::from(shared) / f64::from(whole.max(1))).min(1.0);
-    Score { forward: part(a), backward: part(b) }
+/// How much of each document is in the other: parts and wholes, each with what is enough of it.
+pub(crate) fn both_ways(share: Threshold, forward: (u32, u32), backward: (u32, u32)) -> Score {
+    let part = |(part, whole): (u32, u32)| (f64::from(part) / f64::from(whole.max(1))).min(1.0);
+    let reached =
+        |(part, whole): (u32, u32)| part > 0 && whole > 0 && share.reached_by(part.into(), whole.into());
+    Score {
+        forward: part(forward),
+        backward: part(backward),
+        reached: reached(forward),
+        reached_back: reached(backward),
+    }
 }
 
-/// True when the share of one of the documents that is in the other is enough.
-pub(crate) fn enough(share: Threshold, shared: u32, a: u32, b: u32) -> bool {
-    let smaller = a.min(b);
-    smaller > 0 && shared > 0 && share.reached_by(shared.into(), smaller.into())
+/// The score, if one of the documents is enough in the other.
+pub(crate) fn either_way(share: Threshold, forward: (u32, u32), backward: (u32, u32)) -> Option<Score> {
+    let score = both_ways(share, forward, backward);
+    (score.reached || score.reached_back).then_some(score)
 }
 
 #[cfg(test)]
@@ -34,10 +41,11 @@ mod tests {
     #[test]
     fn either_side_is_enough() {
         let quarter = "0.25".parse().unwrap();
-        assert!(enough(quarter, 1, 4, 1000) && enough(quarter, 1, 1000, 4));
-        assert!(!enough(quarter, 1, 5, 5) && !enough(quarter, 0, 0, 0) && !enough(quarter, 0, 5, 5));
-        assert_eq!(both_ways(1, 4, 8), Score { forward: 0.25, backward: 0.125 });
-        assert_eq!(both_ways(9, 4, 0), Score::even(1.0));
+        let score = |shared, a, b| either_way(quarter, (shared, a), (shared, b));
+        let one = Score { forward: 0.25, backward: 0.001, reached: true, reached_back: false };
+        assert_eq!((score(1, 4, 1000), score(1, 1000, 4)), (Some(one), Some(one.turned())));
+        assert_eq!([score(1, 5, 5), score(0, 0, 0), score(0, 5, 5)], [None; 3]);
+        assert_eq!(score(9, 4, 9), Some(Score::even(1.0)));
     }
 
     #[test]

@@ -9,7 +9,7 @@
 use lookalike_model::{Recipe, Threshold};
 use lookalike_text::{Profile, hash};
 
-use crate::shares::{self, both_ways, enough};
+use crate::shares::{self, either_way};
 use crate::spec::profile_value;
 use crate::{About, Key, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec};
 
@@ -211,7 +211,8 @@ impl Method for Sif {
 
     fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score> {
         let (a, b) = (shares::number(a), shares::number(b));
-        (shared >= self.least && enough(self.share, shared, a, b)).then(|| both_ways(shared, a, b))
+        let score = either_way(self.share, (shared, a), (shared, b));
+        score.filter(|_| shared >= self.least)
     }
 
     fn advice(&self) -> Option<String> {

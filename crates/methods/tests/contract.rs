@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use lookalike_methods::{
-    About, Detail, Lexicon, METHODS, Method, MethodError, Page, Score, Scratch, Setting, Sketch, method,
-    names,
+    About, Asked, Detail, Lexicon, METHODS, Method, MethodError, Page, Score, Scratch, Setting, Sketch,
+    method, names,
 };
 use lookalike_model::{Recipe, Similarity};
 use lookalike_text::{Analyser, Features, Profile};
@@ -128,23 +128,42 @@ fn sketch_page(method: &dyn Method, page: &Page<'_>) -> Sketch {
     sketch
 }
 
-fn shared(a: &Sketch, b: &Sketch) -> u32 {
-    a.keys.iter().filter(|key| b.keys.iter().any(|other| other.value == key.value)).count() as u32
+/// What a method is told of the keys that two documents share.
+fn shared(method: &dyn Method, a: &Sketch, b: &Sketch) -> u32 {
+    let found = |a: &Sketch, b: &Sketch| {
+        let others: BTreeSet<u64> = b.keys.iter().map(|key| key.value).collect();
+        let stored = a.keys.iter().filter(|key| !method.only_asks(key.tag));
+        stored.filter(|key| others.contains(&key.value)).count() as u32
+    };
+    if method.asks() {
+        return Asked { forward: found(a, b), backward: found(b, a) }.pack();
+    }
+    found(a, b)
+}
+
+/// The same seen from the other document.
+fn turned(method: &dyn Method, shared: u32) -> u32 {
+    if !method.asks() {
+        return shared;
+    }
+    let Asked { forward, backward } = Asked::unpack(shared);
+    Asked { forward: backward, backward: forward }.pack()
 }
 
 /// Holds what can be said of two sketches of one method.
 fn hold_pair(name: &str, method: &dyn Method, a: &Sketch, b: &Sketch) {
-    let shared = shared(a, b);
+    let shared = shared(method, a, b);
+    let back = turned(method, shared);
     let (one, two) = (&a.payload[..], &b.payload[..]);
     let accepted = method.accept(one, two, shared);
     assert_eq!(
         accepted,
-        method.accept(two, one, shared).map(Score::turned),
+        method.accept(two, one, back).map(Score::turned),
         "{name}: accept depends on who is first"
     );
     assert_eq!(
         method.promising(one, two, shared),
-        method.promising(two, one, shared),
+        method.promising(two, one, back),
         "{name}: promising is not symmetric"
     );
     if let Some(score) = accepted {
@@ -167,8 +186,8 @@ fn hold_page(name: &str, method: &dyn Method, page: &Page<'_>) -> Sketch {
     assert!(words > 0 || made.keys.is_empty(), "{name}: keys from no words");
     assert!(method.tagged() || made.keys.iter().all(|key| key.tag == 0), "{name}: tags where none are kept");
     if !made.keys.is_empty() {
-        let shared = made.keys.len() as u32;
-        if shared >= method.keys_to_share() {
+        let shared = shared(method, &made, &made);
+        if made.keys.len() as u32 >= method.keys_to_share() {
             let own = method.accept(&made.payload, &made.payload, shared);
             assert!(own.is_some(), "{name}: not like itself");
         }
@@ -340,7 +359,7 @@ fn advice_is_one_sentence() {
 
 /// Holds that members of a group which the method would accept still meet after it was split.
 fn hold_split(name: &str, method: &dyn Method, a: &Sketch, b: &Sketch) {
-    if method.accept(&a.payload, &b.payload, shared(a, b)).is_none() {
+    if method.accept(&a.payload, &b.payload, shared(method, a, b)).is_none() {
         return;
     }
     for (one, two) in a.keys.iter().flat_map(|one| b.keys.iter().map(move |two| (one, two))) {

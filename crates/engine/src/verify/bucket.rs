@@ -241,12 +241,14 @@ enum Verdict {
 /// What a method that decides by a measure of its own finds between two documents.
 fn own_score(ctx: &Context<'_>, a: &[u64], b: &[u64]) -> Option<Score> {
     let measured = ctx.measure.compare(a, b, ctx.measure.threshold).filter(|measured| measured.counts())?;
-    Some(Score { forward: measured.forward, backward: measured.backward })
+    let Measured { forward, backward, reached, reached_back } = measured;
+    Some(Score { forward, backward, reached, reached_back })
 }
 
 /// A method's word, for runs that go by it.
 fn as_measured(score: Score) -> Measured {
-    Measured { forward: score.forward, backward: score.backward, reached: true, reached_back: true }
+    let Score { forward, backward, reached, reached_back } = score;
+    Measured { forward, backward, reached, reached_back }
 }
 
 /// Below this a pair need not be measured to the end. A little under the threshold it still is, so that a person can

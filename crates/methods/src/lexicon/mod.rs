@@ -4,8 +4,9 @@
 //! a part of the document's highest, are distributed. For the collection: the number of documents that have words (N)
 //! and of words in them. Methods that weigh words get theirs from the corpus they work on, or from another.
 //!
-//! In memory a word costs about 17 bytes. Words that occur once are not held, since an unknown word counts as one that
-//! occurs once; [`Detail::Everything`] does hold them, and the spelling and distribution of all.
+//! In memory a word costs about 17 bytes. For [`Detail::Counts`] words that occur once are not held, since an unknown word
+//! counts as one that occurs once; [`Detail::Words`] does hold them, and [`Detail::Everything`] the spelling and distribution
+//! of all.
 //!
 //! - `file`: lexicons on disk, written and read as a stream
 
@@ -88,6 +89,8 @@ pub struct Lexicon {
     /// Where hashes with these first bits begin.
     starts: Vec<u32>,
     shift: u32,
+    /// Words that occur once are held, too.
+    whole: bool,
     spelled: Option<Spelled>,
 }
 
@@ -165,6 +168,7 @@ impl Lexicon {
             many: BTreeMap::new(),
             starts: Vec::new(),
             shift: 63,
+            whole: detail >= Detail::Words,
             spelled: (detail == Detail::Everything).then(Spelled::default),
         }
     }
@@ -172,7 +176,7 @@ impl Lexicon {
     /// Takes one word; words come in the order of their hashes.
     fn push(&mut self, entry: &Entry) {
         match &mut self.spelled {
-            None if entry.documents == 1 && entry.occurrences == 1 => return,
+            None if !self.whole && entry.documents == 1 && entry.occurrences == 1 => return,
             None => {}
             Some(spelled) => {
                 spelled.text.push_str(&entry.word);
@@ -367,6 +371,9 @@ mod tests {
         assert_eq!(again, whole);
         let counts = Lexicon::read(Reader::open(&file[..]).unwrap(), Detail::Counts, u64::MAX).unwrap();
         assert_eq!((counts.len(), whole.len()), (3, 4));
+        let words = Lexicon::read(Reader::open(&file[..]).unwrap(), Detail::Words, u64::MAX).unwrap();
+        assert_eq!((words.len(), words.word(0)), (4, ""));
+        assert!(words.place(hash::word(b"tulip")).is_some() && words.place(hash::word(b"none")).is_none());
         assert_eq!(counts.totals(), whole.totals());
         for word in ["a", "rose", "is", "tulip", "none"] {
             let hash = hash::word(word.as_bytes());

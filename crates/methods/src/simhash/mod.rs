@@ -270,6 +270,10 @@ impl Method for SimHash {
         true
     }
 
+    fn asks(&self) -> bool {
+        self.probabilistic
+    }
+
     fn only_asks(&self, tag: u32) -> bool {
         self.probabilistic && tag == ASKS
     }
