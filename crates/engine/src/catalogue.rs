@@ -267,6 +267,11 @@ impl Bits {
         self.0[document as usize / 64] >> (document % 64) & 1 == 1
     }
 
+    /// Number of bits that are set.
+    pub(crate) fn count(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
     #[inline]
     pub(crate) fn set(&mut self, document: u32) {
         self.0[document as usize / 64] |= 1 << (document % 64);

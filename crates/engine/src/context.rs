@@ -106,8 +106,10 @@ pub(crate) struct Context<'j> {
     pub(crate) recipe: &'j JobRecipe,
     pub(crate) measure: Measure,
     pub(crate) panel: Panel,
-    /// The profile that words are measured by.
+    /// The run's profile: equal documents and words are told by it, and by methods that have none of their own.
     pub(crate) profile: Profile,
+    /// The profile that pairs are measured by; the run's, unless a method measures them by its own.
+    pub(crate) measuring: Profile,
     /// Pairs are measured: to verify them, or because a method decides by that.
     pub(crate) measures: bool,
     pub(crate) content: ContentMode,

@@ -66,7 +66,7 @@ pub fn cost(method: &dyn Method) -> Cost {
 }
 
 /// Pages of the collection.
-const COLLECTION: usize = 24;
+const COLLECTION: usize = 200;
 
 /// A page of made-up words, some of them common, in sentences of twenty; pages in pairs are alike.
 fn page(number: usize) -> String {

@@ -539,12 +539,13 @@ impl OpenJob {
     fn context<'j>(&'j self, watch: &'j Watch) -> Result<Context<'j>, EngineError> {
         let recipe = &self.job.recipe;
         let panel = recipe.panel()?;
-        let (mut measure, mut profile) = (recipe.measure()?, recipe.profile()?);
+        let (mut measure, profile) = (recipe.measure()?, recipe.profile()?);
+        let mut measuring = profile.clone();
         let own = panel.own_measure()?.filter(|_| !recipe.verified);
         if let Some((own, by)) = own {
             let OwnMeasure { similarity, threshold, shingle } = own;
             measure = Measure { similarity, threshold, shingle };
-            profile = by.cloned().unwrap_or(profile);
+            measuring = by.cloned().unwrap_or(measuring);
         }
         let measures = recipe.verified || own.is_some();
         Ok(Context {
@@ -552,6 +553,7 @@ impl OpenJob {
             measure,
             panel,
             profile,
+            measuring,
             measures,
             content: recipe.content()?,
             keep: recipe.keep()?,

@@ -28,6 +28,14 @@ impl Seat {
         record[self.start..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
     }
 
+    /// What the method says of two documents by itself; nothing where one of them has no signature.
+    fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score> {
+        if self.length(a) == 0 || self.length(b) == 0 {
+            return None;
+        }
+        self.method.accept(self.payload(a), self.payload(b), shared)
+    }
+
     /// The document's payload.
     pub(crate) fn payload<'r>(&self, record: &'r [u8]) -> &'r [u8] {
         &record[self.start + 4..][..self.method.payload_bytes()]
@@ -54,12 +62,18 @@ impl Panel {
                 "a run has from 1 to {MOST_METHODS} methods, and {proposers} were given; split them over several runs"
             )));
         }
-        if let Some(filter) = filter.as_ref().filter(|filter| filter.counts_keys()) {
-            return Err(EngineError::Request(format!(
-                "{} judges by the number of keys that two documents share and cannot be a filter; give it as a second \
-                 --method with --combine all",
-                filter.recipe().name
-            )));
+        if let Some(filter) = &filter {
+            let name = filter.recipe().name;
+            let why = match () {
+                () if filter.counts_keys() => "judges by the number of keys that two documents share",
+                () if filter.own_measure().is_some() => "decides by a measure of its own",
+                () => "",
+            };
+            if !why.is_empty() {
+                return Err(EngineError::Request(format!(
+                    "{name} {why} and cannot be a filter; give it as a second --method with --combine all"
+                )));
+            }
         }
         let mut width = 0;
         let mut seat = |method: Box<dyn Method>| {
@@ -102,9 +116,10 @@ impl Panel {
         self.width
     }
 
-    /// Appends one method's part of a record.
+    /// Appends one method's part of a record. A document without keys has no signature, and is marked by a length of 0.
     pub(crate) fn put(seat: &Seat, sketch: &Sketch, out: &mut Vec<u8>) {
-        out.extend_from_slice(&sketch.length.to_le_bytes());
+        let length = if sketch.keys.is_empty() { 0 } else { sketch.length.max(1) };
+        out.extend_from_slice(&length.to_le_bytes());
         let start = out.len();
         out.extend_from_slice(&sketch.payload);
         out.resize(start + seat.method.payload_bytes(), 0);
@@ -134,7 +149,7 @@ impl Panel {
         };
         let mut said = self.proposers().iter().zip(shared).map(says);
         let enough = if self.wants_all() { said.all(|yes| yes) } else { said.any(|yes| yes) };
-        enough && self.passes(a, b).is_some()
+        enough && self.passes(a, b)
     }
 
     /// What the methods say of a pair by themselves; `measure` is asked for those that must see the documents again.
@@ -146,8 +161,7 @@ impl Panel {
         measure: impl Fn() -> Option<Score>,
     ) -> Option<Score> {
         let says = |(seat, &shared): (&Seat, &u32)| {
-            let score = seat.method.accept(seat.payload(a), seat.payload(b), shared);
-            let score = score.filter(|_| shared > 0)?;
+            let score = seat.accept(a, b, shared).filter(|_| shared > 0)?;
             if seat.method.own_measure().is_some() { measure() } else { Some(score) }
         };
         self.judge(a, b, self.proposers().iter().zip(shared).map(says))
@@ -176,14 +190,11 @@ impl Panel {
         } else {
             said.flatten().max_by(by_height)
         };
-        score.filter(|_| self.passes(a, b).is_some())
+        score.filter(|_| self.passes(a, b))
     }
 
-    /// What the filter says; 1 where there is none.
-    fn passes(&self, a: &[u8], b: &[u8]) -> Option<Score> {
-        match self.filter() {
-            None => Some(Score::even(1.0)),
-            Some(seat) => seat.method.accept(seat.payload(a), seat.payload(b), 0),
-        }
+    /// What the filter says, if there is one.
+    fn passes(&self, a: &[u8], b: &[u8]) -> bool {
+        self.filter().is_none_or(|seat| seat.accept(a, b, 0).is_some())
     }
 }

@@ -10,6 +10,8 @@ pub(crate) struct Readings {
     readings: Vec<Reading>,
     /// The reading of each method.
     of_seats: Vec<usize>,
+    /// The reading that pairs are measured by.
+    measuring: usize,
 }
 
 struct Reading {
@@ -34,12 +36,13 @@ impl Reading {
 }
 
 impl Readings {
-    /// Readings by the profile that pairs are measured by, and by those of the panel.
-    pub(crate) fn new(measuring: &Profile, panel: &Panel) -> Self {
-        let mut readings = Readings { readings: Vec::new(), of_seats: Vec::new() };
-        readings.place(measuring);
+    /// Readings by the run's profile, by the one that pairs are measured by, and by those of the panel.
+    pub(crate) fn new(run: &Profile, measuring: &Profile, panel: &Panel) -> Self {
+        let mut readings = Readings { readings: Vec::new(), of_seats: Vec::new(), measuring: 0 };
+        readings.place(run);
+        readings.measuring = readings.place(measuring);
         for seat in panel.seats() {
-            let place = readings.place(seat.method.profile().unwrap_or(measuring));
+            let place = readings.place(seat.method.profile().unwrap_or(run));
             readings.readings[place].sentences |= seat.method.sentences();
             readings.of_seats.push(place);
         }
@@ -65,9 +68,14 @@ impl Readings {
         self.readings.iter_mut().for_each(|reading| reading.fresh = false);
     }
 
+    /// The words by the run's profile.
+    pub(crate) fn words(&mut self, text: &str) -> &Features {
+        self.readings[0].read(text)
+    }
+
     /// The words that pairs are measured by.
     pub(crate) fn measuring(&mut self, text: &str) -> &Features {
-        self.readings[0].read(text)
+        self.readings[self.measuring].read(text)
     }
 
     /// The document as one method sees it; nothing when it has no words for it.

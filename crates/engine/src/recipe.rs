@@ -179,6 +179,9 @@ pub struct JobRecipe {
     pub filter: Option<Recipe>,
     /// From text to the words that are measured.
     pub profile: Recipe,
+    /// From text to the words of methods that read it in their own way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profiles: Vec<Recipe>,
     /// From records to text.
     pub reading: Reading,
 }
@@ -218,9 +221,14 @@ impl JobRecipe {
         self.methods.iter().map(|recipe| self.made(recipe)).collect()
     }
 
-    /// Refuses methods that do not go together.
-    pub fn check(&self) -> Result<(), EngineError> {
-        self.panel().map(drop)
+    /// Refuses methods that do not go together, and notes the profiles that they read by.
+    pub fn settle(&mut self) -> Result<(), EngineError> {
+        let panel = self.panel()?;
+        self.profiles =
+            panel.seats().iter().filter_map(|seat| seat.method.profile()).map(Profile::recipe).collect();
+        self.profiles.sort_by_key(ToString::to_string);
+        self.profiles.dedup();
+        Ok(())
     }
 
     /// All methods together.
@@ -239,6 +247,11 @@ impl JobRecipe {
         };
         let made =
             method(&recipe.to_string(), &setting).map_err(|error| EngineError::Request(error.to_string()))?;
+        if let Some(profile) = made.profile().map(Profile::recipe) {
+            let before = self.profiles.iter().find(|recipe| recipe.name == profile.name);
+            let versions = before.map_or(Ok(()), |before| same_versions(before, &profile));
+            versions.map_err(|error| EngineError::Request(format!("a method's profile was {error}")))?;
+        }
         let versions = recipe.require(&made.recipe());
         versions.map_err(|error| EngineError::Request(format!("the method was {error}")))?;
         Ok(made)
@@ -318,6 +331,16 @@ impl JobRecipe {
     }
 }
 
+/// Fails unless both are of one version, of the profile and of Unicode.
+fn same_versions(before: &Recipe, now: &Recipe) -> Result<(), lookalike_model::RecipeMismatch> {
+    let unicode = |recipe: &Recipe| recipe.parameters.get("unicode").cloned();
+    if before.version == now.version && unicode(before) == unicode(now) {
+        Ok(())
+    } else {
+        before.require(now)
+    }
+}
+
 fn listed(lines: Vec<String>) -> String {
     if lines.is_empty() { "nothing more".to_owned() } else { lines.join(", ") }
 }
@@ -375,6 +398,7 @@ mod tests {
             methods: ["md5", "simhash"].map(|text| method(text, &setting).unwrap().recipe()).to_vec(),
             filter: Some(method("minhash", &setting).unwrap().recipe()),
             profile: Profile::web().recipe(),
+            profiles: Vec::new(),
             reading: Reading {
                 id_field: "id".to_owned(),
                 text_field: "text".to_owned(),
@@ -400,6 +424,21 @@ mod tests {
         assert_eq!(again.read_options().unwrap().extras, ["score", "dump"]);
         let newer = JobRecipe { engine: ENGINE + 1, ..recipe };
         assert!(JobRecipe::from_toml(&newer.to_toml()).unwrap_err().contains("engine version"));
+    }
+
+    #[test]
+    fn a_profile_of_another_version_is_refused() {
+        let mut recipe = JobRecipe {
+            methods: vec![method("imatch", &Setting::default()).unwrap().recipe()],
+            combine: Combine::Any,
+            ..recipe()
+        };
+        recipe.settle().unwrap();
+        assert_eq!(recipe.profiles, [Profile::kolcz().recipe()]);
+        assert!(JobRecipe::from_toml(&recipe.to_toml()).unwrap().methods().is_ok());
+        recipe.profiles[0].version += 1;
+        let error = recipe.methods().err().unwrap().to_string();
+        assert!(error.starts_with("a method's profile was made by different recipes"), "{error}");
     }
 
     #[test]

@@ -220,6 +220,11 @@ fn begin(ctx: &Context<'_>, catalogue: &Catalogue, before: &Before) -> Findings 
         };
         notes.push(note.to_owned());
     }
+    // What methods have to say now that they have seen the corpus.
+    let before = ctx.recipe.methods().unwrap_or_default();
+    for (seat, before) in ctx.panel.proposers().iter().zip(before) {
+        notes.extend(seat.method.advice().filter(|advice| before.advice().as_ref() != Some(advice)));
+    }
     if summary.witnesses_waived {
         notes.push(
             "Whole components were merged (--cluster components): a removed document may be less similar to its \

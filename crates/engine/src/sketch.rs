@@ -40,7 +40,8 @@ const SAMPLE_BYTES: u64 = 2 << 20;
 /// Sketches the first documents of a corpus; returns how many bytes of the input they took and how much scratch.
 pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: bool) -> Result<(u64, u64), EngineError> {
     let (panel, measure) = (recipe.panel()?, recipe.measure()?);
-    let mut readings = Readings::new(&recipe.profile()?, &panel);
+    let profile = recipe.profile()?;
+    let mut readings = Readings::new(&profile, &profile, &panel);
     let (mut extractor, mut sketch) = (Extractor::default(), Sketch::default());
     let (mut blocks, mut encoded, mut symbols) = (BlockBuilder::new(), Vec::new(), Vec::new());
     let content = recipe.content()?;
@@ -56,7 +57,7 @@ pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: bool) -> Result
             }
             let text = extractor.extract(&document, content).text;
             readings.turn();
-            let wordless = readings.measuring(text).is_empty();
+            let wordless = readings.words(text).is_empty();
             let names = 12 + document.id.len() + document.url.map_or(0, str::len);
             let mut keys = 0;
             for (number, seat) in panel.proposers().iter().enumerate() {
@@ -346,7 +347,7 @@ impl Workshop {
     pub(crate) fn new(ctx: &Context<'_>) -> Self {
         Workshop {
             extractor: Extractor::default(),
-            readings: Readings::new(&ctx.profile, &ctx.panel),
+            readings: Readings::new(&ctx.profile, &ctx.measuring, &ctx.panel),
             sketch: Sketch::default(),
             symbols: Vec::new(),
             blocks: BlockBuilder::new(),
@@ -416,7 +417,7 @@ impl Workshop {
     ) {
         let text = self.extractor.extract(document, ctx.content).text;
         self.readings.turn();
-        let features = self.readings.measuring(text);
+        let features = self.readings.words(text);
         let wordless = features.is_empty();
         let within = within(ctx, document, extra);
         let mut row = Row {
@@ -432,7 +433,7 @@ impl Workshop {
         if !features.is_empty() {
             row.digest = features.digest() ^ (u128::from(hash::mix(within)) << 64 | u128::from(within));
             if ctx.settings.spool {
-                ctx.measure.symbols(features, &mut self.symbols);
+                ctx.measure.symbols(self.readings.measuring(text), &mut self.symbols);
                 if self.blocks.push(number, &self.symbols) {
                     self.blocks.encode(&mut out.spool);
                 }

@@ -12,11 +12,12 @@ use crate::store::file::{Run, RunWriter};
 /// So often, at most, what was learned so far is written down.
 const PAUSE: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 20 });
 
-/// Sets memory aside for what methods gather.
+/// Sets memory aside for what methods gather and hold.
 pub(crate) fn make_room(ctx: &mut Context<'_>) -> Result<(), EngineError> {
     for seat in ctx.panel.seats() {
-        let bytes = seat.method.survey().map_or(0, |survey| survey.bytes());
-        ctx.budget.hold(bytes, &format!("what {} gathers", seat.method.recipe().name))?;
+        let gathers = seat.method.survey().map_or(0, |survey| survey.bytes());
+        let what = format!("what {} must know", seat.method.recipe().name);
+        ctx.budget.hold(gathers + seat.method.holds(), &what)?;
     }
     Ok(())
 }

@@ -34,6 +34,7 @@ fn recipe(spec: &str) -> JobRecipe {
         methods: spec.split(' ').map(|spec| method(spec, &Setting::default()).unwrap().recipe()).collect(),
         filter: None,
         profile: Profile::web().recipe(),
+        profiles: Vec::new(),
         reading: Reading {
             id_field: "id".to_owned(),
             text_field: "text".to_owned(),

@@ -113,13 +113,15 @@ impl Bench<'_> {
             ..Setting::default()
         };
         let made = |text: &String| Ok(method(text, &setting)?.recipe());
-        Ok(JobRecipe {
+        let mut recipe = JobRecipe {
             task: Task::Pairs,
             methods: what.methods.iter().map(made).collect::<Result<_, MethodError>>()?,
             combine: what.combine,
             filter: what.filter.as_ref().map(made).transpose()?,
             ..self.truth.clone()
-        })
+        };
+        recipe.settle()?;
+        Ok(recipe)
     }
 
     /// Runs a job to its end, or takes what it left behind; true when it was run now.
@@ -175,8 +177,8 @@ impl Pairs {
 }
 
 /// Counts the accepted pairs, and those that reach the threshold among the measured ones. All accepted pairs are among
-/// the measured, and both come in the order of their documents: one walk through both finds them, also where two
-/// documents bear one id.
+/// the measured, and both come in the order of their documents, so that one walk through both finds them. Of documents
+/// that bear one id, one may stand for the other.
 fn count(mut accepted: Pairs, mut measured: Pairs, threshold: f64) -> Result<(u64, u64), LabError> {
     let (mut pairs, mut near) = (0, 0);
     while let Some(own) = accepted.next()? {

@@ -489,7 +489,7 @@ impl MatchArgs {
                 "the method exact is verification itself; leave --unverified out, or take another method";
             return Err(Failure::Usage(sentence.to_owned()));
         }
-        let recipe = JobRecipe {
+        let mut recipe = JobRecipe {
             similarity: self.similarity,
             shingle: self.shingle.get(),
             threshold: self.threshold.to_string(),
@@ -505,7 +505,7 @@ impl MatchArgs {
             filter: filter.map(|method| method.recipe()),
             ..base_recipe(task, reading)
         };
-        recipe.check()?;
+        recipe.settle()?;
         Ok(recipe)
     }
 
@@ -537,6 +537,7 @@ fn base_recipe(task: Task, reading: &ReadingArgs) -> JobRecipe {
         methods: simplest.into_iter().collect(),
         filter: None,
         profile: reading.profile.recipe(),
+        profiles: Vec::new(),
         reading: Reading {
             id_field: reading.id_field.clone(),
             text_field: reading.text_field.clone(),

@@ -5,20 +5,21 @@
 //! split by stricter keys, where the method has any. What then remains proposes, in `dedup`, each member with its 8
 //! predecessors by length and with the 8 members of smallest payload hash: about n pairs, never n squared. Elsewhere it
 //! is written down once as a group.
+//!
+//! Where some keys only ask, members that are found are paired with all, and those that ask with none of their like.
 
 use std::collections::BTreeSet;
 
 use lookalike_methods::{Member, Method};
-use lookalike_text::hash;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-use crate::catalogue::{Catalogue, Lookup};
-use crate::context::Context;
+use crate::catalogue::{Bits, Catalogue, Lookup};
+use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::panel::Seat;
 use crate::recipe::Task;
 use crate::store::file::RunWriter;
-use crate::store::sort::{Couples, Place, Sorted, Sorter, couple};
+use crate::store::sort::{Couples, Place, Sorted, Sorter, couple, existing};
 
 /// Neighbours that a member of a giant group is paired with, on either account.
 const NEIGHBOURS: usize = 8;
@@ -33,6 +34,11 @@ const REMEMBERED: usize = 1 << 16;
 /// Where sorted pairs of a method go.
 pub(super) fn place(ctx: &Context<'_>, seat: usize) -> Place {
     ctx.place(&format!("proposed{seat}"))
+}
+
+/// Where the other direction goes, where some keys only ask.
+pub(super) fn back_place(ctx: &Context<'_>, seat: usize) -> Place {
+    ctx.place(&format!("proposed{seat}.back"))
 }
 
 /// A document and the tag of the key that it is in a group by.
@@ -52,11 +58,13 @@ struct Fact {
 
 /// The pairs of a method's groups, on their way to a sorter.
 pub(super) struct Groups<'c> {
-    ctx: &'c Context<'c>,
     catalogue: &'c Catalogue,
     seat: &'c Seat,
     facts: Vec<Fact>,
+    /// Pairs whose earlier document is found by the later; where no key only asks, all pairs.
     pairs: Sorter<Couples>,
+    /// Pairs whose later document is found by the earlier.
+    back: Option<Sorter<Couples>>,
     /// Groups up to this key are in runs already: an earlier process put them there.
     skip: Option<u64>,
     lookup: Lookup<'c>,
@@ -67,6 +75,7 @@ pub(super) struct Groups<'c> {
     /// Keys of more documents are dropped.
     most_common: u64,
     remembered: Vec<u128>,
+    remembered_giants: Vec<u128>,
 }
 
 impl<'c> Groups<'c> {
@@ -74,6 +83,7 @@ impl<'c> Groups<'c> {
         ctx: &'c Context<'c>,
         catalogue: &'c Catalogue,
         number: usize,
+        represented: &Bits,
     ) -> Result<Self, EngineError> {
         let documents = u64::from(catalogue.len());
         let seat = &ctx.panel.proposers()[number];
@@ -84,27 +94,40 @@ impl<'c> Groups<'c> {
             facts.push(Fact { length: seat.length(record), mark });
         })?;
         let memory = ctx.budget.free(documents, 12) as usize / 2;
-        let (pairs, skip) = Sorter::resume(place(ctx, number), Couples, memory)?;
+        let counts = method.counts_keys();
+        let kind = |sorter: Sorter<Couples>| if counts { sorter } else { sorter.distinct() };
+        let (pairs, back, skip) = if method.asks() {
+            // Two sorters do not come to the same key together, so an earlier process leaves nothing to go on from.
+            for place in [place(ctx, number), back_place(ctx, number)] {
+                existing(&place)?.iter().try_for_each(|path| remove_if_there(path))?;
+            }
+            let sorter = |place| kind(Sorter::new(place, Couples, memory / 2));
+            (sorter(place(ctx, number)), Some(sorter(back_place(ctx, number))), None)
+        } else {
+            let (pairs, skip) = Sorter::resume(place(ctx, number), Couples, memory)?;
+            (kind(pairs), None, skip)
+        };
         let giants = match ctx.recipe.task {
             Task::Dedup => None,
             Task::Pairs => {
                 Some(RunWriter::create(&ctx.file(&super::giants_name(number)), ctx.label("giants", 4))?)
             }
         };
-        let counts = method.counts_keys();
         Ok(Groups {
-            ctx,
             catalogue,
             seat,
             facts,
-            pairs: if counts { pairs } else { pairs.distinct() },
+            pairs,
+            back,
             skip,
             lookup: Lookup::new(ctx, catalogue),
             giants,
             giant_groups: 0,
             limit: ctx.recipe.max_group.max(method.least_group()),
-            most_common: method.most_common(documents),
+            // Of equal documents only one is in groups.
+            most_common: method.most_common(documents - u64::from(represented.count())),
             remembered: if counts { Vec::new() } else { vec![0; REMEMBERED] },
+            remembered_giants: vec![0; REMEMBERED],
         })
     }
 
@@ -131,9 +154,7 @@ impl<'c> Groups<'c> {
         if self.remembered.is_empty() {
             return false;
         }
-        let digest = digest(group);
-        let place = digest as usize % REMEMBERED;
-        std::mem::replace(&mut self.remembered[place], digest) == digest
+        remember(&mut self.remembered, digest(group))
     }
 
     fn length(&self, document: u32) -> u32 {
@@ -142,6 +163,9 @@ impl<'c> Groups<'c> {
 
     /// Cuts a group, by length, wherever the next document is too long for the one before, and takes the parts.
     fn cut(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
+        if self.back.is_some() {
+            return self.asked(group, fresh);
+        }
         if self.method().longest_partner(0) == u32::MAX {
             return self.part(group, fresh);
         }
@@ -152,6 +176,23 @@ impl<'c> Groups<'c> {
             if group.get(index).is_none_or(|&(next, _)| self.length(next) > reach) {
                 self.part(&mut group[start..index], fresh)?;
                 start = index;
+            }
+        }
+        Ok(())
+    }
+
+    /// Pairs members that are found with all others; those that only ask come last and are paired with none of their
+    /// like.
+    fn asked(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
+        let method = self.method();
+        group.sort_unstable_by_key(|&(document, tag)| (method.only_asks(tag), document));
+        let found = group.partition_point(|&(_, tag)| !method.only_asks(tag));
+        if found.saturating_mul(group.len()) > self.limit.saturating_mul(self.limit) {
+            return self.giant(&mut group[..found], fresh);
+        }
+        for index in 0..if fresh { found } else { 0 } {
+            for other in index + 1..group.len() {
+                self.pair(group[index], group[other])?;
             }
         }
         Ok(())
@@ -173,10 +214,17 @@ impl<'c> Groups<'c> {
         }
         let member = |(document, tag): Tagged| Member { length: self.length(document), tag };
         let method = self.method();
-        if method.only_asks(earlier.1) || !method.plausible(member(earlier), member(later)) {
+        if !method.plausible(member(earlier), member(later)) {
             return Ok(());
         }
-        self.pairs.push(couple(earlier.0, later.0))
+        let couple = couple(earlier.0, later.0);
+        if !method.only_asks(earlier.1) {
+            self.pairs.push(couple)?;
+        }
+        match &mut self.back {
+            Some(back) if !method.only_asks(later.1) => back.push(couple),
+            _ => Ok(()),
+        }
     }
 
     fn all_pairs(&mut self, group: &[Tagged]) -> Result<(), EngineError> {
@@ -254,8 +302,7 @@ impl<'c> Groups<'c> {
     fn giant(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
         self.giant_groups += 1;
         if let Some(giants) = &mut self.giants {
-            // One key of several makes no pairs, and what all methods must propose is not known from one of them.
-            if self.seat.method.counts_keys() || self.ctx.panel.wants_all() {
+            if remember(&mut self.remembered_giants, digest(group)) {
                 return Ok(());
             }
             for &(document, _) in group.iter() {
@@ -288,31 +335,52 @@ impl<'c> Groups<'c> {
 
     /// Places of the members with the smallest payload hashes.
     fn landmarks(&self, group: &[Tagged]) -> Vec<usize> {
-        let mark = |place: usize| (self.facts[group[place].0 as usize].mark, group[place].0);
-        let mut places: Vec<usize> = (0..group.len()).collect();
-        if places.len() > NEIGHBOURS {
-            places.select_nth_unstable_by_key(NEIGHBOURS, |&place| mark(place));
-            places.truncate(NEIGHBOURS);
+        let mark = |&place: &usize| (self.facts[group[place].0 as usize].mark, group[place].0);
+        let mut places: Vec<usize> = Vec::new();
+        for place in 0..group.len() {
+            places.push(place);
+            if places.len() > 64 * NEIGHBOURS {
+                places.select_nth_unstable_by_key(NEIGHBOURS, mark);
+                places.truncate(NEIGHBOURS);
+            }
         }
+        places.sort_unstable_by_key(mark);
+        places.truncate(NEIGHBOURS);
         places
     }
 
-    /// All pairs, sorted, each as often as it was proposed; and the number of giant groups.
-    pub(super) fn finish(self) -> Result<(Sorted<Couples>, u64), EngineError> {
+    /// All pairs, each as often as it was proposed.
+    pub(super) fn finish(self) -> Result<Found, EngineError> {
         self.giants.map_or(Ok(()), RunWriter::finish)?;
-        Ok((self.pairs.sorted()?, self.giant_groups))
+        let back = self.back.map(Sorter::sorted).transpose()?;
+        Ok(Found { pairs: self.pairs.sorted()?, back, giant_groups: self.giant_groups })
     }
+}
+
+/// What the groups of a method came to.
+pub(super) struct Found {
+    /// Pairs, sorted, whose earlier document is found by the later; where no key only asks, all pairs.
+    pub(super) pairs: Sorted<Couples>,
+    /// Pairs, sorted, whose later document is found by the earlier.
+    pub(super) back: Option<Sorted<Couples>>,
+    pub(super) giant_groups: u64,
+}
+
+/// True when this was the last to be remembered at its place.
+fn remember(remembered: &mut [u128], digest: u128) -> bool {
+    let place = digest as usize % remembered.len();
+    std::mem::replace(&mut remembered[place], digest) == digest
 }
 
 /// A group in 128 bits.
 fn digest(group: &[Tagged]) -> u128 {
+    let mut sum = Xxh3Default::new();
     let mut bytes = [0; 512];
-    if let Some(bytes) = bytes.get_mut(..group.len() * 8) {
-        for (slot, &(document, tag)) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(group) {
+    for part in group.chunks(64) {
+        for (slot, &(document, tag)) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(part) {
             *slot = (u64::from(document) << 32 | u64::from(tag)).to_le_bytes();
         }
-        return hash::digest(bytes);
+        sum.update(&bytes[..8 * part.len()]);
     }
-    let whole = |&(document, tag): &Tagged| (u64::from(document) << 32 | u64::from(tag)).to_le_bytes();
-    hash::digest(&group.iter().flat_map(whole).collect::<Vec<u8>>())
+    sum.digest128()
 }

@@ -9,9 +9,10 @@ mod groups;
 
 use std::sync::atomic::Ordering;
 
+use lookalike_methods::Asked;
 use serde::{Deserialize, Serialize};
 
-use self::groups::Groups;
+use self::groups::{Found, Groups};
 use crate::catalogue::{Bits, Catalogue};
 use crate::classes;
 use crate::context::{Context, remove_if_there};
@@ -136,7 +137,7 @@ fn propose_one(
     // What an earlier process merged in steps is merged again: it may not have come to an end.
     existing(&ctx.place("merged"))?.iter().try_for_each(|path| remove_if_there(path))?;
     let runs = catalogue.key_runs(ctx, seat);
-    let mut groups = Groups::new(ctx, catalogue, seat)?;
+    let mut groups = Groups::new(ctx, catalogue, seat, represented)?;
     let mut merge = Rebased::open(codec(ctx, seat), &ctx.place("merged"), &runs)?;
     let mut group: Vec<(u32, u32)> = Vec::new();
     let mut key = None;
@@ -166,29 +167,30 @@ fn propose_one(
     }
     drop(merge);
     let least = ctx.panel.proposers()[seat].method.keys_to_share();
-    let (sorted, giant_groups) = groups.finish()?;
-    let candidates = write_pairs(ctx, seat, sorted, least)?;
+    let Found { pairs, back, giant_groups } = groups.finish()?;
+    let candidates = write_pairs(ctx, seat, pairs, back, least)?;
     let done = Proposed { candidates, giant_groups };
     ctx.save(&fact, &done)?;
     // What was sorted is of no more use, and large.
-    for place in [groups::place(ctx, seat), ctx.place("merged")] {
+    for place in [groups::place(ctx, seat), groups::back_place(ctx, seat), ctx.place("merged")] {
         existing(&place)?.iter().try_for_each(|path| remove_if_there(path))?;
     }
     runs.iter().try_for_each(|(path, _)| remove_if_there(path))?;
     Ok(done)
 }
 
-/// Counts how often each pair was proposed and writes those that share enough keys; returns their number.
+/// Counts how often each pair was proposed, both ways where some keys only ask, and writes those that share enough keys;
+/// returns their number.
 fn write_pairs(
     ctx: &Context<'_>,
     seat: usize,
-    mut sorted: Sorted<Couples>,
+    pairs: Sorted<Couples>,
+    back: Option<Sorted<Couples>>,
     least: u32,
 ) -> Result<u64, EngineError> {
     let mut writer = RunWriter::create(&ctx.file(&own_name(seat)), own_label(ctx))?;
-    let (mut last, mut count, mut bytes): (Option<(u64, u32)>, u64, _) = (None, 0, Vec::new());
-    let mut put = |pair: Option<(u64, u32)>| -> Result<(), EngineError> {
-        let Some((pair, times)) = pair.filter(|&(_, times)| times >= least) else { return Ok(()) };
+    let (mut count, mut bytes) = (0, Vec::new());
+    let mut put = |pair: u64, times: u32| -> Result<(), EngineError> {
         let ((a, b), mut shared) = (uncouple(pair), Shared::default());
         shared[0] = times;
         count += 1;
@@ -196,15 +198,52 @@ fn write_pairs(
         Candidate { a, b, shared }.encode(1, &mut bytes);
         writer.push(&bytes)
     };
-    while let Some(pair) = sorted.next()? {
-        match &mut last {
-            Some((same, times)) if *same == pair => *times += 1,
-            _ => put(last.replace((pair, 1)))?,
+    let mut pairs = Counted::new(pairs)?;
+    let mut back = back.map(Counted::new).transpose()?;
+    loop {
+        let heads = [pairs.head, back.as_ref().and_then(|back| back.head)];
+        let Some((pair, _)) = heads.iter().flatten().min() else { break };
+        let of =
+            |head: Option<(u64, u32)>| head.filter(|(other, _)| other == pair).map_or(0, |(_, times)| times);
+        let [forward, backward] = heads.map(of);
+        if forward.max(backward) >= least {
+            let asked = Asked { forward, backward };
+            put(*pair, if back.is_some() { asked.pack() } else { forward })?;
+        }
+        if forward > 0 {
+            pairs.advance()?;
+        }
+        if let Some(back) = back.as_mut().filter(|_| backward > 0) {
+            back.advance()?;
         }
     }
-    put(last)?;
     writer.finish()?;
     Ok(count)
+}
+
+/// Sorted pairs, each with the number of times that it comes.
+struct Counted {
+    pairs: Sorted<Couples>,
+    next: Option<u64>,
+    head: Option<(u64, u32)>,
+}
+
+impl Counted {
+    fn new(mut pairs: Sorted<Couples>) -> Result<Self, EngineError> {
+        let next = pairs.next()?;
+        let mut counted = Counted { pairs, next, head: None };
+        counted.advance()?;
+        Ok(counted)
+    }
+
+    fn advance(&mut self) -> Result<(), EngineError> {
+        self.head = None;
+        while let Some(pair) = self.next.filter(|&next| self.head.is_none_or(|(head, _)| head == next)) {
+            self.head = Some((pair, self.head.map_or(1, |(_, times)| times + 1)));
+            self.next = self.pairs.next()?;
+        }
+        Ok(())
+    }
 }
 
 /// Merges the pairs of all methods into the candidates; returns their number.

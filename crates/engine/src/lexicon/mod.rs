@@ -10,7 +10,7 @@ mod tally;
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use lookalike_methods::lexicon::{LexiconError, Reader, Writer};
@@ -64,11 +64,11 @@ pub(crate) fn provide(ctx: &mut Context<'_>) -> Result<(), EngineError> {
             None => profiles.push((profile.clone(), detail)),
         }
     }
-    check_given(ctx, profiles.is_empty())?;
+    let given = given(ctx, &profiles)?;
     for (number, (profile, detail)) in profiles.iter().enumerate() {
-        let path = match ctx.lexicon.clone() {
-            Some(path) => path,
-            None => {
+        let path = match &given {
+            Some((path, of)) if of == profile => path.clone(),
+            _ => {
                 let path = ctx.file(&format!("lexicon{number}"));
                 if !path.exists() {
                     count(ctx, profile, number, &path)?;
@@ -76,7 +76,7 @@ pub(crate) fn provide(ctx: &mut Context<'_>) -> Result<(), EngineError> {
                 path
             }
         };
-        let lexicon = load(ctx, &path, profile, *detail)?;
+        let lexicon = load(ctx, &path, *detail)?;
         let wants = |seat: &&Seat| {
             seat.method.lexicon() > Detail::Nothing
                 && seat.method.profile().unwrap_or(&ctx.profile) == profile
@@ -86,6 +86,28 @@ pub(crate) fn provide(ctx: &mut Context<'_>) -> Result<(), EngineError> {
         }
     }
     Ok(())
+}
+
+/// The lexicon that was given and the profile of its words, if it is the recipe's and one of these profiles.
+fn given(
+    ctx: &Context<'_>,
+    profiles: &[(Profile, Detail)],
+) -> Result<Option<(PathBuf, Profile)>, EngineError> {
+    check_given(ctx, profiles.is_empty())?;
+    let Some(path) = ctx.lexicon.clone() else { return Ok(None) };
+    let recipe = open(&path)?.profile().clone();
+    if let Some((profile, _)) = profiles.iter().find(|(profile, _)| profile.recipe() == recipe) {
+        return Ok(Some((path, profile.clone())));
+    }
+    let wanted: Vec<String> = profiles.iter().map(|(profile, _)| profile.to_string()).collect();
+    Err(EngineError::Request(format!(
+        "the lexicon {} holds words by the profile {}, and the method reads them by {}; make one by lookalike lexicon \
+         --profile {}",
+        path.display(),
+        recipe.name,
+        wanted.join(" or "),
+        wanted[0]
+    )))
 }
 
 /// Refuses a lexicon that nobody asks for, and another than the recipe names.
@@ -108,23 +130,14 @@ fn check_given(ctx: &Context<'_>, unwanted: bool) -> Result<(), EngineError> {
     }
 }
 
-/// Reads a lexicon, if it is one by this profile.
-fn load(
-    ctx: &mut Context<'_>,
-    path: &Path,
-    profile: &Profile,
-    detail: Detail,
-) -> Result<Arc<Lexicon>, EngineError> {
+fn open(path: &Path) -> Result<Reader<BufReader<File>>, EngineError> {
     let file = File::open(path).map_err(|error| EngineError::read(path, error))?;
-    let reader = Reader::open(BufReader::new(file)).map_err(|error| not_a_lexicon(path, &error))?;
-    if *reader.profile() != profile.recipe() {
-        return Err(EngineError::Request(format!(
-            "the lexicon {} holds words by the profile {}, and the method reads them by {profile}; make one by \
-             lookalike lexicon --profile {profile}",
-            path.display(),
-            reader.profile().name
-        )));
-    }
+    Reader::open(BufReader::new(file)).map_err(|error| not_a_lexicon(path, &error))
+}
+
+/// Reads a lexicon into memory, and sets aside what it takes.
+fn load(ctx: &mut Context<'_>, path: &Path, detail: Detail) -> Result<Arc<Lexicon>, EngineError> {
+    let reader = open(path)?;
     let most = ctx.budget.holdable();
     let lexicon = Lexicon::read(reader, detail, most).map_err(|error| match error {
         LexiconError::TooLarge => {
