@@ -6,10 +6,13 @@ use std::path::Path;
 use lookalike_corpus::{Corpus, ReadOptions};
 use lookalike_generate::Plan;
 use lookalike_methods::lexicon::Reader;
-use lookalike_methods::{Detail, Lexicon, Setting, method};
+use lookalike_methods::{
+    Asked, Detail, Key, Lexicon, Member, Method, OwnMeasure, Page, Scratch, Setting, Sketch, method,
+};
 use lookalike_model::Similarity;
 use lookalike_text::{Analyser, Features, Profile};
 
+use crate::measure::Measure;
 use crate::recipe::{ClusterRule, Combine, Reading, Task};
 use crate::walk::Watch;
 use crate::{EngineError, Findings, Job, JobRecipe, Opened, Outputs, Settings};
@@ -364,4 +367,164 @@ fn words_are_counted_on_after_a_stop() {
     }
     assert!(read_lexicon(&target) == plain_lexicon(&text, &Profile::web()), "after {starts} starts");
     assert!(resumed || starts == 1, "nobody went on");
+}
+
+/// Generated documents, each text once.
+fn different(documents: u64, seed: u64) -> Vec<(String, String)> {
+    let lines = plain_generated(documents, seed);
+    let mut seen = BTreeSet::new();
+    let row = |line: &str| {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        (row["id"].as_str().unwrap().to_owned(), row["text"].as_str().unwrap().to_owned())
+    };
+    let mut analyser = Analyser::new(&Profile::web());
+    let mut features = Features::default();
+    let mut fresh = |(_, text): &(String, String)| {
+        analyser.read(text, &mut features);
+        !features.is_empty() && seen.insert(features.digest())
+    };
+    lines.lines().map(row).filter(|row| fresh(row)).collect()
+}
+
+/// What a method finds when every document is compared with every other, key by key.
+struct ByHand {
+    method: Box<dyn Method>,
+    pages: Vec<Features>,
+    sketches: Vec<Sketch>,
+    /// Documents of each key.
+    common: BTreeMap<u64, u64>,
+}
+
+impl ByHand {
+    fn new(spec: &str, documents: &[(String, String)]) -> Self {
+        let method = method(spec, &Setting::default()).unwrap();
+        let profile = method.profile().cloned().unwrap_or(Profile::web());
+        let mut analyser = Analyser::new(&profile);
+        let mut read = |(_, text): &(String, String)| {
+            let mut features = Features::default();
+            analyser.read(text, &mut features);
+            analyser.read_sentences(&mut features);
+            features
+        };
+        let pages: Vec<Features> = documents.iter().map(&mut read).collect();
+        if method.lexicon() > Detail::Nothing {
+            method.learn(&std::sync::Arc::new(Lexicon::gather(&profile.recipe(), &pages))).unwrap();
+        }
+        let all = || documents.iter().zip(&pages).map(|((_, text), features)| Page { text, features });
+        for survey in method.survey() {
+            for pass in 0..survey.passes() {
+                all()
+                    .filter(|page| !page.is_empty())
+                    .for_each(|page| survey.see(pass, &page, &mut Scratch::default()));
+                survey.end(pass);
+            }
+        }
+        let sketch = |page: Page<'_>| {
+            let mut sketch = Sketch::default();
+            if !page.is_empty() {
+                method.sketch(&page, &mut sketch);
+            }
+            sketch.payload.resize(method.payload_bytes(), 0);
+            sketch
+        };
+        let sketches: Vec<Sketch> = all().map(sketch).collect();
+        let mut common = BTreeMap::new();
+        sketches
+            .iter()
+            .flat_map(|sketch| &sketch.keys)
+            .for_each(|key| *common.entry(key.value).or_insert(0) += 1);
+        ByHand { method, pages, sketches, common }
+    }
+
+    /// Keys by which `b` finds `a`.
+    fn found(&self, a: &Sketch, b: &Sketch) -> u32 {
+        let method = &self.method;
+        let member = |sketch: &Sketch, key: &Key| Member { length: sketch.length, tag: key.tag };
+        let (shorter, longer) = (a.length.min(b.length), a.length.max(b.length));
+        let meets = |key: &&Key| {
+            let other = b.keys.iter().find(|other| other.value == key.value);
+            !method.only_asks(key.tag)
+                && self.common[&key.value] <= method.most_common(self.sketches.len() as u64)
+                && other.is_some_and(|other| method.plausible(member(a, key), member(b, other)))
+        };
+        if longer > method.longest_partner(shorter) { 0 } else { a.keys.iter().filter(meets).count() as u32 }
+    }
+
+    fn accepts(&self, a: usize, b: usize) -> bool {
+        let (one, two) = (&self.sketches[a], &self.sketches[b]);
+        let forward = self.found(one, two);
+        let asked = Asked { forward, backward: self.found(two, one) };
+        let shared = if self.method.asks() { asked.pack() } else { forward };
+        if asked.forward.max(asked.backward) < self.method.keys_to_share() {
+            return false;
+        }
+        let accepted = self.method.accept(&one.payload, &two.payload, shared).is_some();
+        accepted && self.method.own_measure().is_none_or(|own| self.near(own, a, b))
+    }
+
+    fn near(&self, own: OwnMeasure, a: usize, b: usize) -> bool {
+        let OwnMeasure { similarity, threshold, shingle } = own;
+        let measure = Measure { similarity, threshold, shingle };
+        let [one, two] = [a, b].map(|document| {
+            let (mut symbols, mut prepared) = (Vec::new(), Vec::new());
+            measure.symbols(&self.pages[document], &mut symbols);
+            measure.prepare(&symbols, &mut prepared);
+            prepared
+        });
+        measure.compare(&one, &two, threshold).is_some_and(|measured| measured.counts())
+    }
+}
+
+#[test]
+fn every_method_finds_what_comparing_all_with_all_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    let documents = different(170, 31);
+    let lines: String = documents
+        .iter()
+        .map(|(id, text)| serde_json::json!({"id": id, "text": text}).to_string() + "\n")
+        .collect();
+    let more =
+        ["simhash:search=probabilistic,probes=60", "cops:common=0,share=0.1", "mod:m=3,most=4,threshold=0.2"];
+    let mut found_any = 0;
+    let mut recipes = BTreeSet::new();
+    let mut fresh =
+        |name: &&str| recipes.insert(method(name, &Setting::default()).unwrap().recipe().to_string());
+    for spec in lookalike_methods::names().chain(more).filter(|name| *name != "exact" && fresh(name)) {
+        let path = folder.path().join(spec.replace([':', '='], "-"));
+        let recipe = JobRecipe { task: Task::Pairs, verified: false, ..recipe(spec) };
+        run(job(recipe, &lines, settings()), &path, None).unwrap();
+        let text = std::fs::read_to_string(path.join("pairs.jsonl")).unwrap();
+        let pair = |line: &str| {
+            let row: serde_json::Value = serde_json::from_str(line).unwrap();
+            (row["a"].as_str().unwrap().to_owned(), row["b"].as_str().unwrap().to_owned())
+        };
+        let found: BTreeSet<(String, String)> = text.lines().map(pair).collect();
+        let by_hand = ByHand::new(spec, &documents);
+        let mut expected = BTreeSet::new();
+        for b in 0..documents.len() {
+            for a in (0..b).filter(|&a| by_hand.accepts(a, b)) {
+                expected.insert((documents[a].0.clone(), documents[b].0.clone()));
+            }
+        }
+        assert_eq!(found, expected, "{spec}");
+        found_any += usize::from(!found.is_empty());
+    }
+    assert!(found_any > 25, "{found_any}");
+}
+
+#[test]
+fn methods_that_must_know_the_corpus_go_on_after_stops() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("in")).unwrap();
+    let corpus = files(&folder.path().join("in"), &plain_generated(240, 33));
+    for spec in ["exact", "spex:n=3,counters=16", "koala", "a9", "imatch", "minhash cops"] {
+        let name = |what: &str| folder.path().join(format!("{what}-{}", spec.replace([' ', ':', '='], "-")));
+        let make = || Job {
+            corpus: corpus.clone(),
+            ..job(JobRecipe { verified: spec != "koala", ..recipe(spec) }, "", settings())
+        };
+        run(make(), &name("whole"), None).unwrap();
+        let starts = run_with_stops(&make, &name("stopped"), None);
+        assert!(outputs(&name("whole")) == outputs(&name("stopped")), "{spec} after {starts} starts");
+    }
 }
