@@ -137,7 +137,7 @@ fn methods_that_see_containment_tell_it_both_ways() {
     let (half, whole) = (line("half", &half), line("whole", &whole));
     for lines in [half.clone() + &whole, whole + &half] {
         let input = folder.file("in.jsonl", lines);
-        for method in ["sif:keep=4", "koala", "cops:common=0", "mod:m=2"] {
+        for method in ["sif:keep=4,share=0.9", "koala:share=0.9", "cops:common=0,share=0.9", "mod:m=2"] {
             let own = run(&input, &format!("--method {method} --similarity containment --unverified"));
             let [pair] = &own[..] else { panic!("{method}: {own:?}") };
             let measured = &run(&input, &format!("--method {method} --similarity containment"))[0];
