@@ -411,7 +411,7 @@ impl ByHand {
             method.learn(&std::sync::Arc::new(Lexicon::gather(&profile.recipe(), &pages))).unwrap();
         }
         let all = || documents.iter().zip(&pages).map(|((_, text), features)| Page { text, features });
-        for survey in method.survey() {
+        if let Some(survey) = method.survey() {
             for pass in 0..survey.passes() {
                 all()
                     .filter(|page| !page.is_empty())
