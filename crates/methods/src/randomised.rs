@@ -114,6 +114,10 @@ impl Method for Randomised {
         self.inner.learn(lexicon)
     }
 
+    fn holds(&self) -> u64 {
+        self.inner.holds()
+    }
+
     fn own_measure(&self) -> Option<OwnMeasure> {
         self.inner.own_measure()
     }
@@ -257,7 +261,7 @@ mod tests {
             make("randomised:of=a0").recipe().to_string(),
             "randomised/1:K=10,of=md5/2,of.input=words,of.profile=yandex,p=0.33,range=all,seed=1"
         );
-        let text = "randomised/1:K=3,of=imatch/1,of.lexicons=0,of.seed=5,p=0.5,range=all,seed=7";
+        let text = "randomised/1:K=3,of=imatch/2,of.lexicons=0,of.seed=5,p=0.5,range=all,seed=7";
         let recipe = make(text).recipe();
         assert_eq!((&*recipe.parameters["of.floor"], &*recipe.parameters["of.seed"]), ("5", "5"));
         assert_eq!(make(&recipe.to_string()).recipe(), recipe);
@@ -266,7 +270,7 @@ mod tests {
     #[test]
     fn it_asks_for_what_the_method_inside_asks_for() {
         let imatch = make("randomised:of=imatch,of.lexicons=0");
-        assert_eq!(imatch.lexicon(), Detail::Counts);
+        assert_eq!(imatch.lexicon(), Detail::Words);
         assert_eq!(imatch.profile(), Some(&Profile::kolcz()));
         assert_eq!(make("randomised").profile(), None);
         let alike = [read("a rose"), read("a rose")];
