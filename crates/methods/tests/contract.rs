@@ -21,6 +21,8 @@ const VARIANTS: &[&str] = &[
     "simhash:f=384,k=12,seed=9",
     "simhash:blocks=4x4,n=2+3+7,weight=1",
     "simhash:k=0",
+    "simhash:f=8,k=2,blocks=4,n=1",
+    "simhash:f=100,k=4",
     "simhash:weight=idf,n=1+2",
     "simhash:weight=tfidf,f=128,k=5,seed=2",
     "simhash:search=probabilistic,probes=20",
