@@ -135,6 +135,9 @@ pub(crate) struct Function {
 }
 
 impl Function {
+    /// Bytes of memory that one takes.
+    pub(crate) const BYTES: u64 = (size_of::<[[u64; 16]; 16]>() + size_of::<Self>()) as u64;
+
     /// The function of a polynomial drawn at random.
     pub(crate) fn draw(draws: &mut Draws) -> Self {
         Function::new(Polynomial::irreducible(64, draws))

@@ -14,6 +14,7 @@ use proptest::prelude::*;
 /// Methods beside the defaults of all names: parameters that lead through other code.
 const VARIANTS: &[&str] = &[
     "minhash:family=classic,values=40",
+    "minhash:family=rabin,values=4,bands=2,rows=2,seed=3",
     "minhash:bits=8,seed=0",
     "minhash:bits=32,values=1,bands=1,rows=1",
     "minhash:bits=64,values=200,shingle=1",
@@ -57,7 +58,7 @@ const VARIANTS: &[&str] = &[
     "cops:unit=windows,size=2",
     "cops:unit=breakpoints,k=3,profile=thesis",
     "spex:n=2,shortest=2,counters=20,share=0.000001",
-    "fuzzy:schemes=5,width=0.5,cosine=0",
+    "fuzzy:widths=0.5+1+0.25,cosine=0",
     "rabin-minhash:of=hash,values=9,bands=3,rows=3,seed=2",
     "rabin-minhash:values=1,bands=1,rows=1,shingle=1",
     "rabin:family=gf2,degree=9,prefix=0,profile=kolcz",
