@@ -52,6 +52,7 @@ const VARIANTS: &[&str] = &[
     "randomised:of=imatch,of.lexicons=0,of.profile=web,of.floor=2,K=3,p=0.5,seed=8",
     "pugh:lists=1,least=1,profile=run,seed=3",
     "sif:window=5,keep=1,least=1,share=0.5",
+    "sif:window=6,keep=2,family=gf2,degree=61,seed=5",
     "sif:window=8,anchors=it+was+o,input=raw",
     "koala:letters=all,substring=4,prefix=2,stored=5,query=7",
     "cops:unit=blocks,size=3,common=0",
