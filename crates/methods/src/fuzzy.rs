@@ -43,12 +43,11 @@ pub(crate) const ABOUT: About = About {
     source: "fuzzy-fingerprinting: Stein 2005",
     formula: "\
 deviation of letter c = (f_c - e_c) / e_c, f_c being its part of the document's first letters, e_c the collection's
-digit in scheme s: 0 below -s * width, 2 above s * width, else 1; value_s = sum of digit_c * 3^c
+digit in scheme s: 0 below -width_s, 2 above width_s, else 1; value_s = sum of digit_c * 3^c
 accept: one value agrees, and the cosine of the words is at least 0.9; score: the part of the values that agree",
-    example: "lookalike pairs --method fuzzy:schemes=3 docs.jsonl -o pairs.jsonl",
+    example: "lookalike pairs --method fuzzy:widths=0.1+0.2+0.4 docs.jsonl -o pairs.jsonl",
     parameters: &[
-        ("schemes", "the number of values of a document, 1 to 16"),
-        ("width", "deviation that is still about right in the first scheme; twice as much in the second, and so on"),
+        ("widths", "deviation that is still about right in each scheme, joined by +; a document has a value for each"),
         ("cosine", "least cosine of the words of a near-duplicate; 0: not measured"),
         ("profile", "how words are read; run is the run's own"),
     ],
@@ -58,8 +57,8 @@ accept: one value agrees, and the cosine of the words is at least 0.9; score: th
 /// The method `fuzzy`.
 #[derive(Debug)]
 pub(crate) struct Fuzzy {
-    schemes: usize,
-    width: f64,
+    /// The widest deviation that is about right, by scheme.
+    widths: Vec<f64>,
     cosine: Option<Threshold>,
     profile: Option<Profile>,
     /// First letters of the collection's words, by code point.
@@ -76,10 +75,7 @@ struct Class {
 
 impl Fuzzy {
     pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
-        let wanted = "a number from 1 to 16 is wanted";
-        let schemes = spec.value("schemes", 2, wanted, |schemes| (1..=SCHEMES).contains(schemes))?;
-        let wanted = "a number above 0 is wanted, such as 0.1";
-        let width = spec.value("width", 0.1, wanted, |width: &f64| *width > 0.0 && width.is_finite())?;
+        let widths = widths(&mut spec)?;
         let cosine = spec.text("cosine").unwrap_or_else(|| "0.9".to_owned());
         let cosine = match cosine.as_str() {
             "0" => None,
@@ -93,7 +89,7 @@ impl Fuzzy {
             return Err(MethodError::blind_to_containment("fuzzy"));
         }
         let (counts, reference) = (OnceLock::new(), RwLock::default());
-        Ok(Box::new(Fuzzy { schemes, width, cosine, profile, counts, reference }))
+        Ok(Box::new(Fuzzy { widths, cosine, profile, counts, reference }))
     }
 
     fn table(&self) -> &[AtomicU64] {
@@ -117,11 +113,6 @@ impl Fuzzy {
         *self.reference.write().unwrap_or_else(PoisonError::into_inner) = reference;
     }
 
-    /// The widest deviation of scheme `index` that is about right.
-    fn about(&self, index: usize) -> f64 {
-        self.width * (index + 1) as f64
-    }
-
     /// The values of a document with so many words of each class, out of `words`.
     fn values<'c>(
         &'c self,
@@ -129,13 +120,25 @@ impl Fuzzy {
         counts: &'c [u32],
         words: u32,
     ) -> impl Iterator<Item = u64> + 'c {
-        (0..self.schemes).map(move |scheme| {
-            let digits = classes.iter().zip(counts).map(|(class, &count)| {
-                digit(f64::from(count) / f64::from(words), class.expected, self.about(scheme))
-            });
+        self.widths.iter().map(move |&width| {
+            let digits = classes
+                .iter()
+                .zip(counts)
+                .map(|(class, &count)| digit(f64::from(count) / f64::from(words), class.expected, width));
             digits.rev().fold(0, |value, digit| 3 * value + digit)
         })
     }
+}
+
+/// The widths that were asked for.
+fn widths(spec: &mut Spec) -> Result<Vec<f64>, MethodError> {
+    let text = spec.text("widths").unwrap_or_else(|| "0.1+0.2".to_owned());
+    let parsed: Result<Vec<f64>, _> = text.split('+').map(str::parse).collect();
+    let good = |widths: &Vec<f64>| {
+        widths.len() <= SCHEMES && widths.iter().all(|width| *width > 0.0 && width.is_finite())
+    };
+    let wanted = "one to 16 numbers above 0 are wanted, such as 0.1+0.2";
+    parsed.ok().filter(good).ok_or_else(|| spec.bad("widths", &text, wanted))
 }
 
 /// The digit of a class, given its part of the document, of the collection, and what is about right.
@@ -185,10 +188,10 @@ fn most_words(page: &Page<'_>) -> Option<(usize, u32)> {
 
 impl Method for Fuzzy {
     fn recipe(&self) -> Recipe {
+        let widths: Vec<String> = self.widths.iter().map(f64::to_string).collect();
         let cosine = self.cosine.map_or("0".to_owned(), |cosine| cosine.to_string());
         Recipe::new("fuzzy", VERSION)
-            .with("schemes", self.schemes)
-            .with("width", self.width)
+            .with("widths", widths.join("+"))
             .with("cosine", cosine)
             .with("profile", profile_value(self.profile.as_ref()))
     }
@@ -198,7 +201,7 @@ impl Method for Fuzzy {
     }
 
     fn payload_bytes(&self) -> usize {
-        1 + 8 * self.schemes
+        1 + 8 * self.widths.len()
     }
 
     fn survey(&self) -> Option<&dyn Survey> {
@@ -235,7 +238,7 @@ impl Method for Fuzzy {
         let ((script, a), (other, b)) = (a.split_first()?, b.split_first()?);
         let agree = a.as_chunks::<8>().0.iter().zip(b.as_chunks().0).filter(|(a, b)| a == b).count();
         let accepted = *script != 0 && script == other && agree > 0;
-        accepted.then(|| Score::even(agree as f64 / self.schemes as f64))
+        accepted.then(|| Score::even(agree as f64 / self.widths.len() as f64))
     }
 
     fn own_measure(&self) -> Option<OwnMeasure> {
@@ -383,7 +386,23 @@ mod tests {
         assert_eq!(measure.threshold.to_string(), "0.9");
         assert_eq!(make("fuzzy:cosine=0").own_measure(), None);
         assert!(crate::method("fuzzy:cosine=2", &Setting::default()).is_err());
-        assert!(crate::method("fuzzy:schemes=17", &Setting::default()).is_err());
+    }
+
+    #[test]
+    fn every_scheme_has_its_width() {
+        assert_eq!(make("fuzzy").recipe().parameters["widths"], "0.1+0.2");
+        let method = taught("fuzzy:widths=0.3+0.05", &["a a a a a b b c d e"]);
+        assert_eq!((method.payload_bytes(), &*method.recipe().parameters["widths"]), (17, "0.3+0.05"));
+        // a is off by a fifth.
+        let off = sketch(&*method, "a a a a a a b b c d");
+        assert_eq!(
+            digits(&off, 26),
+            ["1111".to_owned() + "0" + &"1".repeat(21), "2111".to_owned() + "0" + &"1".repeat(21)]
+        );
+        for widths in ["", "0", "0.1+", "-1", "inf", "0.1+x", &["1"; 17].join("+")] {
+            let error = crate::method(&format!("fuzzy:widths={widths}"), &Setting::default()).unwrap_err();
+            assert!(error.to_string().contains("one to 16 numbers above 0"), "{widths}: {error}");
+        }
     }
 
     #[test]
@@ -399,11 +418,10 @@ mod tests {
         #[test]
         fn values_equal_the_plain_version(
             texts in prop::collection::vec("([a-f]x? ){1,12}", 1..6),
-            schemes in 1usize..4,
-            width in prop::sample::select(vec!["0.1", "0.25", "0.5"]),
+            widths in prop::collection::vec(prop::sample::select(vec!["0.1", "0.2", "0.25", "0.5"]), 1..4),
         ) {
             let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let method = taught(&format!("fuzzy:schemes={schemes},width={width}"), &borrowed);
+            let method = taught(&format!("fuzzy:widths={}", widths.join("+")), &borrowed);
             let share = |text: &str| {
                 let mut share: BTreeMap<char, f64> = BTreeMap::new();
                 let words: Vec<&str> = text.split_whitespace().collect();
@@ -417,7 +435,7 @@ mod tests {
             for text in &texts {
                 let (made, found) = (sketch(&*method, text), share(text));
                 for (scheme, digits) in digits(&made, 26).into_iter().enumerate() {
-                    let about = width.parse::<f64>().unwrap() * (scheme + 1) as f64;
+                    let about = widths[scheme].parse::<f64>().unwrap();
                     let plain: String = ('a'..='z')
                         .map(|letter| match (found.get(&letter).unwrap_or(&0.0), expected.get(&letter)) {
                             (_, None) => '1',

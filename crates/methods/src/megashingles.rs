@@ -61,6 +61,10 @@ impl Method for MegaShingles {
         8 * self.groups.count()
     }
 
+    fn holds(&self) -> u64 {
+        self.groups.bytes()
+    }
+
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;

@@ -126,6 +126,48 @@ impl Fingerprints {
     }
 }
 
+/// Fingerprints of all substrings of a fixed length, each from the one before.
+#[derive(Debug)]
+pub(crate) struct Windows {
+    fingerprints: Fingerprints,
+    width: usize,
+    /// What a byte amounts to when it has left the window.
+    leaving: Box<[u128; 256]>,
+}
+
+impl Windows {
+    pub(crate) fn new(polynomial: Polynomial, width: usize) -> Self {
+        let fingerprints = Fingerprints::new(polynomial);
+        let behind = |bit: u8| {
+            (0..width).fold(fingerprints.extend(0, &[1 << bit]), |state, _| fingerprints.extend(state, &[0]))
+        };
+        let bits: Vec<u128> = (0..8).map(behind).collect();
+        let mut leaving = Box::new([0; 256]);
+        for (byte, entry) in leaving.iter_mut().enumerate() {
+            let set = bits.iter().enumerate().filter(|(bit, _)| byte >> bit & 1 == 1);
+            *entry = set.fold(0, |sum, (_, value)| sum ^ value);
+        }
+        Windows { fingerprints, width, leaving }
+    }
+
+    /// Bytes of a substring.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The fingerprints of all substrings, in order.
+    pub(crate) fn values(&self, bytes: &[u8]) -> impl Iterator<Item = u128> {
+        let (front, rest) = bytes.split_at(self.width.min(bytes.len()));
+        let first = (front.len() == self.width).then(|| self.fingerprints.extend(0, front));
+        let mut state = first.unwrap_or_default();
+        let later = bytes.iter().zip(rest).map(move |(&leaves, &enters)| {
+            state = self.fingerprints.extend(state, &[enters]) ^ self.leaving[usize::from(leaves)];
+            state
+        });
+        first.into_iter().chain(later)
+    }
+}
+
 /// A remainder of 64-bit values by an irreducible polynomial of degree 64, as a function for minima: `x(t)·t^64 mod P`.
 /// Without the factor every value would be its own remainder.
 #[derive(Debug)]
@@ -135,6 +177,9 @@ pub(crate) struct Function {
 }
 
 impl Function {
+    /// Bytes of memory that one takes.
+    pub(crate) const BYTES: u64 = (size_of::<[[u64; 16]; 16]>() + size_of::<Self>()) as u64;
+
     /// The function of a polynomial drawn at random.
     pub(crate) fn draw(draws: &mut Draws) -> Self {
         Function::new(Polynomial::irreducible(64, draws))
@@ -171,34 +216,6 @@ mod tests {
         bits.fold(0, |state, bit| polynomial.shifted(state) ^ u128::from(bit))
     }
 
-    /// Fingerprints of all windows of some bytes, each from the one before.
-    struct Window {
-        fingerprints: Fingerprints,
-        /// What a byte amounts to when it has become the first of a window and more.
-        leaving: Vec<u128>,
-        width: usize,
-    }
-
-    impl Window {
-        fn new(polynomial: Polynomial, width: usize) -> Self {
-            let fingerprints = Fingerprints::new(polynomial);
-            let zeros = vec![0; width];
-            let leaving =
-                (0..=255).map(|byte| fingerprints.extend(plain(polynomial, &[byte]), &zeros)).collect();
-            Window { fingerprints, leaving, width }
-        }
-
-        fn all(&self, bytes: &[u8]) -> Vec<u128> {
-            let mut state = self.fingerprints.extend(0, &bytes[..self.width]);
-            let mut all = vec![state];
-            for (leaving, entering) in bytes.iter().zip(&bytes[self.width..]) {
-                state = self.fingerprints.extend(state, &[*entering]) ^ self.leaving[usize::from(*leaving)];
-                all.push(state);
-            }
-            all
-        }
-    }
-
     #[test]
     fn remainders_are_the_published_ones() {
         let t3 = Polynomial { degree: 3, rest: 0b011 };
@@ -206,7 +223,7 @@ mod tests {
         let eight = |bytes: &[u8]| Fingerprints::new(P8).extend(0, bytes);
         assert_eq!([&b"a"[..], b"ab", b"abc"].map(eight), [0x61, 0xae, 0x83]);
         assert_eq!([&b"\x01a"[..], b"\x01ab", b"\x01abc"].map(eight), [0x7a, 0xf0, 0x30]);
-        assert_eq!(Window::new(P8, 4).all(b"abcdef"), [0x66, 0xb6, 0x9c]);
+        assert_eq!(Windows::new(P8, 4).values(b"abcdef").collect::<Vec<_>>(), [0x66, 0xb6, 0x9c]);
         let wide = |bytes: &[u8]| Fingerprints::new(P64).extend(1, bytes);
         assert_eq!(wide(b"abc"), 0x0000_0000_0161_6263);
         assert_eq!(wide(b"a rose is a"), 0x6f73_6520_77cb_4447);
@@ -278,10 +295,10 @@ mod tests {
         }
 
         #[test]
-        fn windows_roll(degree in 8u32..=127, width in 1usize..9, bytes in prop::collection::vec(any::<u8>(), 9..40)) {
+        fn windows_roll(degree in 8u32..=127, width in 1usize..9, bytes: Vec<u8>) {
             let polynomial = Polynomial::irreducible(degree, &mut Draws::new(1));
             let every: Vec<u128> = bytes.windows(width).map(|window| plain(polynomial, window)).collect();
-            prop_assert_eq!(Window::new(polynomial, width).all(&bytes), every);
+            prop_assert_eq!(Windows::new(polynomial, width).values(&bytes).collect::<Vec<_>>(), every);
         }
 
         #[test]

@@ -32,7 +32,6 @@ score: the mean of the other method's scores, 0 where it does not accept, over t
         ("of", "the method inside, which must give a document at most one key; its own parameters are of.NAME=VALUE"),
         ("K", "the number of further signatures, 1 to 63"),
         ("p", "the part of all words that each of them leaves out"),
-        ("range", "which words may be left out: all"),
         ("seed", "of what is left out"),
     ],
     make: Randomised::make,
@@ -58,7 +57,6 @@ impl Randomised {
         let versions = spec.value("K", 10, "a number from 1 to 63 is wanted", |k| (1..=63).contains(k))?;
         let wanted = "a number above 0 and below 1 is wanted";
         let part = spec.value("p", 0.33, wanted, |&part: &f64| part > 0.0 && part < 1.0)?;
-        spec.choice("range", &[("all", ())])?;
         let seed = spec.value("seed", setting.seed, "a whole number is wanted", |_| true)?;
         spec.finish()?;
         let text = format!("{name}:{}", parameters.join(","));
@@ -89,7 +87,6 @@ impl Method for Randomised {
             .with("of", format!("{}/{}", inner.name, inner.version))
             .with("K", self.versions)
             .with("p", self.part)
-            .with("range", "all")
             .with("seed", self.seed);
         inner.parameters.iter().fold(recipe, |recipe, (key, value)| recipe.with(&format!("of.{key}"), value))
     }
@@ -112,6 +109,10 @@ impl Method for Randomised {
 
     fn learn(&self, lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
         self.inner.learn(lexicon)
+    }
+
+    fn holds(&self) -> u64 {
+        self.inner.holds()
     }
 
     fn own_measure(&self) -> Option<OwnMeasure> {
@@ -174,14 +175,20 @@ impl Method for Randomised {
     }
 }
 
+/// Methods that can be inside.
+const SUITABLE: &str = "md5, rabin, a0 to a5, a8, a10 and imatch with of.lexicons=0";
+
 /// Refuses a method that has not got one key for each document, as a few texts show.
 fn require_one_key(name: &str, method: &dyn Method) -> Result<(), MethodError> {
     let refuse = |why: &str| {
         Err(MethodError::Unable(format!(
-            "randomised works around methods with one signature, and {name} {why}; methods that have one are md5, a1 to \
-             a5, a8, a9, a10 and imatch with of.lexicons=0"
+            "randomised works around methods with one signature of words, and {name} {why}; methods that have one are \
+             {SUITABLE}"
         )))
     };
+    if method.recipe().parameters.get("input").is_some_and(|input| input == "raw") {
+        return refuse("with input=raw reads the text as it is, with all of its words");
+    }
     if method.survey().is_some() {
         return refuse("must read the whole corpus beforehand");
     }
@@ -255,9 +262,9 @@ mod tests {
     fn recipes_hold_the_method_inside() {
         assert_eq!(
             make("randomised:of=a0").recipe().to_string(),
-            "randomised/1:K=10,of=md5/2,of.input=words,of.profile=yandex,p=0.33,range=all,seed=1"
+            "randomised/1:K=10,of=md5/2,of.input=words,of.profile=yandex,p=0.33,seed=1"
         );
-        let text = "randomised/1:K=3,of=imatch/1,of.lexicons=0,of.seed=5,p=0.5,range=all,seed=7";
+        let text = "randomised/1:K=3,of=imatch/2,of.lexicons=0,of.seed=5,p=0.5,seed=7";
         let recipe = make(text).recipe();
         assert_eq!((&*recipe.parameters["of.floor"], &*recipe.parameters["of.seed"]), ("5", "5"));
         assert_eq!(make(&recipe.to_string()).recipe(), recipe);
@@ -266,7 +273,7 @@ mod tests {
     #[test]
     fn it_asks_for_what_the_method_inside_asks_for() {
         let imatch = make("randomised:of=imatch,of.lexicons=0");
-        assert_eq!(imatch.lexicon(), Detail::Counts);
+        assert_eq!(imatch.lexicon(), Detail::Words);
         assert_eq!(imatch.profile(), Some(&Profile::kolcz()));
         assert_eq!(make("randomised").profile(), None);
         let alike = [read("a rose"), read("a rose")];
@@ -289,8 +296,34 @@ mod tests {
         assert!(refused("simhash").contains("compares several"));
         assert!(refused("exact").contains("whole corpus"));
         assert!(refused("randomised").contains("has several"));
+        assert!(refused("a9").contains("whole corpus"));
+        assert!(refused("md5,of.input=raw").contains("input=raw reads the text as it is"));
+        assert!(refused("rabin,of.input=raw").contains("input=raw reads the text as it is"));
         assert!(refused("none-such").contains("there is no method none-such"));
         assert!(refused("md5,of.none=1").contains("the method md5 has no parameter none"));
+    }
+
+    #[test]
+    fn the_methods_that_are_said_to_be_suitable_are() {
+        let suits = |of: &str| crate::method(&format!("randomised:of={of}"), &Setting::default()).is_ok();
+        let suitable: Vec<&str> = crate::names().filter(|name| suits(name)).collect();
+        let (by_name, by_number): (Vec<&str>, Vec<&str>) =
+            suitable.into_iter().partition(|name| !name[1..].starts_with(|letter: char| letter.is_numeric()));
+        assert_eq!(by_number, ["a0", "a1", "a2", "a3", "a10", "a4", "a5", "a8"]);
+        // The others are what a1 to a5, a8 and a10 stand for.
+        let same = [
+            "lexical",
+            "tf",
+            "tfidf",
+            "tfridf",
+            "opt-freq",
+            "long-sentences",
+            "heavy-sentences",
+            "log-shingles",
+        ];
+        assert_eq!(by_name, [&["md5", "rabin"][..], &same].concat());
+        assert!(suits("imatch,of.lexicons=0"));
+        assert_eq!(SUITABLE, "md5, rabin, a0 to a5, a8, a10 and imatch with of.lexicons=0");
     }
 
     #[test]

@@ -1,17 +1,19 @@
 //! `sif`: how many of the sampled substrings of one document are in the other.
 //!
 //! Manber (1994) finds similar files of any kind. Every substring of 50 bytes has a rolling Karp–Rabin value, a
-//! polynomial of base 257 modulo the prime 2^61 − 1; those whose low eight bits are zero are kept, one in 256. Or else
-//! only substrings are taken that begin where one of some given *anchors* does. The similarity of A to B is the part of
+//! polynomial of base 257 modulo the prime 2^61 − 1, or else Rabin's, a remainder by a random irreducible polynomial over
+//! the field of two elements. Those whose low eight bits are zero are kept, one in 256. Or else only substrings are taken that begin where one of some given *anchors* does. The similarity of A to B is the part of
 //! A's values that B has, so it also sees that one document holds another. A document under 50 bytes, or without a
 //! value that is kept, has none.
 
 use lookalike_model::{Recipe, Threshold};
 use lookalike_text::{Profile, hash};
 
+use crate::polynomial::{Polynomial, Windows};
+use crate::seed::Draws;
 use crate::shares::{self, either_way};
 use crate::spec::profile_value;
-use crate::{About, Key, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec};
+use crate::{About, Key, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, parameters};
 
 const VERSION: u32 = 1;
 
@@ -22,14 +24,17 @@ pub(crate) const ABOUT: About = About {
     summary: "shared substrings of 50 bytes out of a sample; sees containment",
     source: "Manber 1994",
     formula: "\
-value of 50 bytes b_1 ... b_50 = sum of b_i * 257^(50-i) mod 2^61 - 1; kept if its low 8 bits are 0
+value of 50 bytes b_1 ... b_50 = sum of b_i * 257^(50-i) mod 2^61 - 1, or their bits as a polynomial A(t) mod P(t)
+kept if the low 8 bits of the value are 0
 similarity of A to B = |kept by both| / |kept by A|; accept: 0.25 in either direction, and at least 2 values shared",
     example: "lookalike pairs --method sif:keep=64 --similarity containment docs.jsonl -o pairs.jsonl",
     parameters: &[
         ("window", "bytes of a substring"),
         ("keep", "one value in so many is kept: a power of two"),
         ("anchors", "none, or strings joined by +: substrings that begin with one are taken, and no others"),
-        ("family", "of the rolling hash: poly, the polynomial of base 257"),
+        ("family", "of the rolling hash: poly (of base 257), or gf2 (Rabin's, by a random irreducible polynomial)"),
+        ("degree", "of the polynomial of family gf2: 61 or 64"),
+        ("seed", "of that polynomial"),
         ("input", "words with one blank between them, or raw for the extracted text as it is"),
         ("least", "fewest values that two documents must share"),
         ("share", "part of one document's values that is enough"),
@@ -41,7 +46,9 @@ similarity of A to B = |kept by both| / |kept by A|; accept: 0.25 in either dire
 /// The method `sif`.
 #[derive(Debug)]
 pub(crate) struct Sif {
-    rolling: Rolling,
+    family: Family,
+    degree: u32,
+    seed: u64,
     keep: u64,
     anchors: Vec<String>,
     raw: bool,
@@ -51,30 +58,41 @@ pub(crate) struct Sif {
 }
 
 impl Sif {
-    pub(crate) fn make(mut spec: Spec, _: &Setting) -> Result<Box<dyn Method>, MethodError> {
+    pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
         let wanted = "a number of bytes from 1 to 65536 is wanted";
         let window = spec.value("window", 50, wanted, |window| (1..=1 << 16).contains(window))?;
         let wanted = "a power of two is wanted, such as 256";
         let keep =
             spec.value("keep", 256, wanted, |keep: &u64| keep.is_power_of_two() && *keep <= 1 << 32)?;
         let anchors = anchors(&mut spec)?;
-        spec.choice("family", &[("poly", ())])?;
+        let gf2 = spec.choice("family", &[("poly", false), ("gf2", true)])?;
+        let degree = spec.value("degree", 64, "61 or 64 is wanted", |degree| [61, 64].contains(degree))?;
+        let seed = parameters::seed(&mut spec, setting)?;
         let raw = spec.choice("input", &[("words", false), ("raw", true)])?;
         let least = spec.value("least", 2, "a number from 1 is wanted", |&least| least > 0)?;
         let share = shares::share(&mut spec, "share", "0.25")?;
         let profile = spec.profile(None)?;
         spec.finish()?;
-        Ok(Box::new(Sif { rolling: Rolling::new(window), keep, anchors, raw, least, share, profile }))
+        let family = match gf2 {
+            false => Family::Poly(Rolling::new(window)),
+            true => {
+                let polynomial = Polynomial::irreducible(degree, &mut Draws::new(seed));
+                Family::Gf2(Windows::new(polynomial, window))
+            }
+        };
+        Ok(Box::new(Sif { family, degree, seed, keep, anchors, raw, least, share, profile }))
     }
 
     /// Replaces `values` with those that are kept, sorted, each once.
     fn sample(&self, text: &str, values: &mut Vec<u64>) {
         values.clear();
         if self.anchors.is_empty() {
-            values.extend(self.rolling.values(text.as_bytes()).filter(|value| value & (self.keep - 1) == 0));
+            let mask = self.keep - 1;
+            self.family
+                .each(text.as_bytes(), |value| values.extend(Some(value).filter(|value| value & mask == 0)));
         } else {
             let starts = self.anchors.iter().flat_map(|anchor| occurrences(text, anchor));
-            values.extend(starts.filter_map(|start| self.rolling.value_at(text.as_bytes(), start)));
+            values.extend(starts.filter_map(|start| self.family.value_at(text.as_bytes(), start)));
         }
         values.sort_unstable();
         values.dedup();
@@ -103,6 +121,46 @@ fn occurrences(text: &str, anchor: &str) -> impl Iterator<Item = usize> {
         from = found + step;
         Some(found)
     })
+}
+
+/// The rolling hash.
+#[derive(Debug)]
+enum Family {
+    Poly(Rolling),
+    Gf2(Windows),
+}
+
+impl Family {
+    fn name(&self) -> &'static str {
+        match self {
+            Family::Poly(_) => "poly",
+            Family::Gf2(_) => "gf2",
+        }
+    }
+
+    /// Bytes of a substring.
+    fn window(&self) -> usize {
+        match self {
+            Family::Poly(rolling) => rolling.window,
+            Family::Gf2(windows) => windows.width(),
+        }
+    }
+
+    /// Hands over the values of all substrings, in order.
+    fn each(&self, bytes: &[u8], mut each: impl FnMut(u64)) {
+        match self {
+            Family::Poly(rolling) => rolling.values(bytes).for_each(each),
+            // Degrees are 64 at most.
+            Family::Gf2(windows) => windows.values(bytes).for_each(|value| each(value as u64)),
+        }
+    }
+
+    /// The value of the substring at a place, if the text is long enough.
+    fn value_at(&self, bytes: &[u8], start: usize) -> Option<u64> {
+        let mut value = None;
+        self.each(bytes.get(start..start + self.window())?, |only| value = Some(only));
+        value
+    }
 }
 
 /// Values of all substrings of a fixed length, each from the one before.
@@ -150,22 +208,18 @@ impl Rolling {
         });
         first.into_iter().chain(later)
     }
-
-    /// The value of the substring at a place, if the text is long enough.
-    fn value_at(&self, bytes: &[u8], start: usize) -> Option<u64> {
-        let substring = bytes.get(start..start + self.window)?;
-        Some(substring.iter().fold(0, |value, &byte| push(value, byte)))
-    }
 }
 
 impl Method for Sif {
     fn recipe(&self) -> Recipe {
         let anchors = if self.anchors.is_empty() { "none".to_owned() } else { self.anchors.join("+") };
         Recipe::new("sif", VERSION)
-            .with("window", self.rolling.window)
+            .with("window", self.family.window())
             .with("keep", self.keep)
             .with("anchors", anchors)
-            .with("family", "poly")
+            .with("family", self.family.name())
+            .with("degree", self.degree)
+            .with("seed", self.seed)
             .with("input", if self.raw { "raw" } else { "words" })
             .with("least", self.least)
             .with("share", self.share)
@@ -222,7 +276,7 @@ impl Method for Sif {
         Some(format!(
             "sif keeps one substring in {}, so documents that share fewer than about {} bytes are found by luck alone.",
             self.keep,
-            self.rolling.window as u64 + 2 * self.keep * u64::from(self.least)
+            self.family.window() as u64 + 2 * self.keep * u64::from(self.least)
         ))
     }
 }
@@ -232,6 +286,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::polynomial::Fingerprints;
     use lookalike_text::{Analyser, Features};
     use proptest::prelude::*;
 
@@ -295,20 +350,41 @@ mod tests {
     #[test]
     fn one_value_in_256_is_kept() {
         let text: String = (0..40_000).map(|word| format!("{:x} ", hash::mix(word))).collect();
-        let kept = sketch(&*make("sif"), &text).keys.len() as f64;
-        let values = text.len() as f64 - 50.0;
-        let error = (values / 256.0 * (1.0 - 1.0 / 256.0)).sqrt();
-        assert!((kept - values / 256.0).abs() <= 3.0 * error, "{kept} of {values}");
+        for method in ["sif", "sif:family=gf2", "sif:family=gf2,degree=61,seed=3"] {
+            let kept = sketch(&*make(method), &text).keys.len() as f64;
+            let values = text.len() as f64 - 50.0;
+            let error = (values / 256.0 * (1.0 - 1.0 / 256.0)).sqrt();
+            assert!((kept - values / 256.0).abs() <= 3.0 * error, "{method}: {kept} of {values}");
+        }
+    }
+
+    #[test]
+    fn values_of_family_gf2_are_remainders_by_a_polynomial_of_the_seed() {
+        for (parameters, degree, seed) in [("", 64, 1), (",degree=61", 61, 1), (",seed=7", 64, 7)] {
+            let method = make(&format!("sif:family=gf2,keep=1,window=5{parameters}"));
+            let by = Fingerprints::new(Polynomial::irreducible(degree, &mut Draws::new(seed)));
+            let wanted = b"rose is".windows(5).map(|window| by.extend(0, window) as u64);
+            assert_eq!(found(&sketch(&*method, "Rose, is")), keys(wanted), "{parameters}");
+        }
+        assert!(crate::method("sif:degree=62", &Setting::default()).is_err());
     }
 
     proptest! {
         #[test]
         fn rolling_equals_the_definition(bytes: Vec<u8>, window in 1usize..60) {
-            let rolling = Rolling::new(window);
-            let wanted: Vec<u64> = bytes.windows(window).map(plain).collect();
-            prop_assert_eq!(rolling.values(&bytes).collect::<Vec<_>>(), wanted.clone());
-            let single = (0..bytes.len()).filter_map(|start| rolling.value_at(&bytes, start));
-            prop_assert_eq!(single.collect::<Vec<_>>(), wanted);
+            let polynomial = Polynomial::irreducible(61, &mut Draws::new(window as u64));
+            let fingerprints = Fingerprints::new(polynomial);
+            let remainder = |bytes: &[u8]| fingerprints.extend(0, bytes) as u64;
+            let poly: Vec<u64> = bytes.windows(window).map(plain).collect();
+            let gf2: Vec<u64> = bytes.windows(window).map(remainder).collect();
+            let families = [Family::Poly(Rolling::new(window)), Family::Gf2(Windows::new(polynomial, window))];
+            for (family, wanted) in families.iter().zip([poly, gf2]) {
+                let mut values = Vec::new();
+                family.each(&bytes, |value| values.push(value));
+                prop_assert_eq!(values, &wanted[..]);
+                let single = (0..bytes.len()).filter_map(|start| family.value_at(&bytes, start));
+                prop_assert_eq!(single.collect::<Vec<_>>(), wanted);
+            }
         }
 
         #[test]

@@ -141,6 +141,13 @@ impl Candidates {
         Candidates { lexicon: lexicon.clone(), places, marks, numbers, check }
     }
 
+    /// Bytes of memory that it takes beside the lexicon.
+    fn bytes(&self) -> u64 {
+        let numbers = size_of_val(&*self.places) + size_of_val(&*self.numbers);
+        // Marks are copied when words are chosen.
+        (numbers + 2 * size_of_val(&*self.marks)) as u64
+    }
+
     /// The number of the word with this hash.
     fn number(&self, hash: u64) -> Option<u32> {
         let place = self.lexicon.place(hash)?;
@@ -182,6 +189,11 @@ fn highest(distinct: &[Word]) -> u32 {
 }
 
 impl Chosen {
+    /// Bytes of memory that it takes.
+    fn bytes(&self) -> u64 {
+        (size_of_val(&*self.words) + size_of_val(&*self.rounds)) as u64
+    }
+
     /// Appends the numbers of the words that a document uses much, in increasing order.
     fn bits(&self, distinct: &[Word], bits: &mut Vec<u32>) {
         let most = highest(distinct);
@@ -379,6 +391,14 @@ impl Method for DescriptiveWords {
         *self.change() =
             State::Gathering(candidates, Mutex::new(Sample::new(self.sample, sample::MOST_HELD)));
         Ok(())
+    }
+
+    fn holds(&self) -> u64 {
+        match &*self.state() {
+            State::Unready => 0,
+            State::Gathering(candidates, _) => candidates.bytes(),
+            State::Chosen(chosen) => chosen.bytes(),
+        }
     }
 
     fn survey(&self) -> Option<&dyn Survey> {

@@ -207,3 +207,15 @@ fn nothing_is_signed_before_words_are_chosen() {
         assert_eq!(method.accept(&none.payload, &none.payload, 0), None);
     }
 }
+
+#[test]
+fn it_tells_what_it_holds_beside_the_lexicon() {
+    let world = World::new();
+    let method = crate::method(METHOD, &Setting::default()).unwrap();
+    assert_eq!(method.holds(), 0, "before anything is known");
+    method.learn(&world.lexicon).unwrap();
+    // Four bytes for every word of the lexicon, and more for those that may be chosen.
+    let (held, least) = (method.holds(), 4 * world.lexicon.len() as u64);
+    assert!(held > least && held < 20 * least, "{held} bytes");
+    assert!(world.ready(METHOD).holds() < least, "a few words alone");
+}

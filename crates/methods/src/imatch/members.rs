@@ -65,9 +65,14 @@ impl Bootstrap {
         Bootstrap { marks, stride }
     }
 
-    /// The lexicons that have the word at this place. A word that the lexicon does not know was never drawn.
-    pub(super) fn lexicons(&self, place: Option<usize>) -> u64 {
-        let marks = place.map_or(&[][..], |place| &self.marks[place * self.stride..][..self.stride]);
+    /// Bytes of memory that it takes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.marks.capacity() as u64
+    }
+
+    /// The lexicons that have the word at this place.
+    pub(super) fn lexicons(&self, place: usize) -> u64 {
+        let marks = &self.marks[place * self.stride..][..self.stride];
         marks.iter().rev().fold(0, |set, &byte| set << 8 | u64::from(byte)) << 1 | 1
     }
 }

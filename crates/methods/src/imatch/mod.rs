@@ -6,7 +6,8 @@
 //! the same in copies that were shuffled or trimmed at the edges.
 //!
 //! Where S is small, unrelated documents meet. The basic form then gives up. The modified one adds words from a
-//! *secondary lexicon*, those above the range from common to rare, until S is large enough.
+//! *secondary lexicon*, those above the range from common to rare, until S is large enough. Words that the collection
+//! has not got are in neither.
 //!
 //! A single other word of L changes the signature. So K further lexicons are made, each without a random part p of L,
 //! and a document has K + 1 signatures; two are duplicates when one agrees at the same place. After n changes inside L
@@ -33,7 +34,7 @@ use crate::{
     About, Detail, Key, Lexicon, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, seed,
 };
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What people are told of it.
 pub(crate) const ABOUT: About = About {
@@ -224,9 +225,9 @@ impl Learned {
         terms.clear();
         reserve.clear();
         for word in &*words {
-            let place = self.lexicon.place(word.hash);
-            // A word that the lexicon does not know is as rare as can be.
-            let documents = place.map_or(1, |place| self.lexicon.counts(place).documents);
+            // A word that the collection has not got is in neither lexicon.
+            let Some(place) = self.lexicon.place(word.hash) else { continue };
+            let documents = self.lexicon.counts(place).documents;
             let (held, rarer) = (self.range.holds(documents), self.range.rarer(documents));
             let term = |lexicons| {
                 let front = words::front(page.word(word.place as usize));
@@ -303,8 +304,8 @@ impl Method for IMatch {
     }
 
     fn lexicon(&self) -> Detail {
-        // Words are drawn from all of them; to drop by hash, nothing need be known of words that occur once.
-        if self.bootstrap && self.lexicons > 0 { Detail::Everything } else { Detail::Counts }
+        // Words that occur once must be told from those that the collection has not got.
+        Detail::Words
     }
 
     fn learn(&self, lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
@@ -312,10 +313,15 @@ impl Method for IMatch {
             .filter(|range| range.holds_any(lexicon))
             .ok_or_else(|| self.unable(lexicon))?;
         let salt = seed::salt(self.seed);
-        let bootstrap = (self.lexicon() == Detail::Everything)
+        let bootstrap = (self.bootstrap && self.lexicons > 0)
             .then(|| Bootstrap::draw(lexicon, &range, self.lexicons, salt));
         self.learned.get_or_init(|| Learned { lexicon: lexicon.clone(), range, bootstrap });
         Ok(())
+    }
+
+    fn holds(&self) -> u64 {
+        let bootstrap = self.learned.get().and_then(|learned| learned.bootstrap.as_ref());
+        bootstrap.map_or(0, Bootstrap::bytes)
     }
 
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {

@@ -61,9 +61,7 @@ impl Range {
 
     /// True when a word of this collection is in the range.
     pub(super) fn holds_any(&self, lexicon: &Lexicon) -> bool {
-        // Words that occur once may not be held, but the totals know of them.
-        let once = lexicon.totals().least_documents == 1 && self.holds(1);
-        once || (0..lexicon.len()).any(|place| self.holds(lexicon.counts(place).documents))
+        (0..lexicon.len()).any(|place| self.holds(lexicon.counts(place).documents))
     }
 }
 

@@ -114,14 +114,35 @@ fn a_part_of_the_words_may_be_wanted() {
 fn defaults_are_written_down() {
     assert_eq!(
         make("imatch").recipe().to_string(),
-        "imatch/1:bytes=8,drop=0.33,floor=5,high=0.8,lexicons=10,low=0.2,nidf=minmax,profile=kolcz,ratio=0.05,\
+        "imatch/2:bytes=8,drop=0.33,floor=5,high=0.8,lexicons=10,low=0.2,nidf=minmax,profile=kolcz,ratio=0.05,\
          secondary=on,seed=1,thin-secondary=off,thinning=drop"
     );
     let a7 = make("a7").recipe();
     assert_eq!((&*a7.parameters["profile"], &*a7.parameters["ratio"]), ("yandex", "0"));
     assert_eq!((&*a7.parameters["secondary"], &*a7.parameters["lexicons"]), ("off", "10"));
-    assert_eq!(make("imatch").lexicon(), Detail::Counts);
-    assert_eq!(make("imatch:thinning=bootstrap").lexicon(), Detail::Everything);
+    assert_eq!(make("imatch").lexicon(), Detail::Words);
+}
+
+#[test]
+fn words_that_the_collection_has_not_got_are_in_neither_lexicon() {
+    let lexicon = toy();
+    for text in ["the rose garden zyzzy", "the rose garden", "rose spam lovely"] {
+        for parameters in ["floor=3", "floor=3,high=1", "ratio=1,lexicons=5", "thinning=bootstrap"] {
+            let method = taught(&format!("imatch:profile=web,{parameters}"), &lexicon);
+            let more = sketch(&*method, &format!("{text} unheard of words"));
+            assert_eq!(more.payload, sketch(&*method, text).payload, "{text}: {parameters}");
+        }
+    }
+}
+
+#[test]
+fn drawn_lexicons_take_room() {
+    let pool = pool();
+    let holds = |parameters: &str| taught(&format!("imatch:{parameters}"), &pool).holds();
+    assert_eq!(holds("lexicons=10"), 0);
+    assert_eq!(holds("lexicons=0,thinning=bootstrap"), 0);
+    assert_eq!(holds("lexicons=10,thinning=bootstrap"), 2 * pool.len() as u64);
+    assert_eq!(make("imatch:thinning=bootstrap").holds(), 0, "before anything is known");
 }
 
 #[test]
@@ -232,7 +253,7 @@ fn bootstrapped_lexicons_keep_as_much_as_draws_with_replacement_do() {
     let kept: u32 = (0..25)
         .map(|seed| {
             let bootstrap = Bootstrap::draw(&pool, &range, 20, seed::salt(seed));
-            (0..pool.len()).map(|place| (bootstrap.lexicons(Some(place)) >> 1).count_ones()).sum::<u32>()
+            (0..pool.len()).map(|place| (bootstrap.lexicons(place) >> 1).count_ones()).sum::<u32>()
         })
         .sum();
     // The number of words drawn at least once varies less than as many independent throws would.
@@ -245,14 +266,14 @@ fn bootstrapped_lexicons_keep_as_much_as_draws_with_replacement_do() {
 }
 
 #[test]
-fn words_outside_the_lexicon_were_never_drawn() {
+fn words_outside_the_range_were_never_drawn() {
     let pool = pool();
     let range = Range::new(Scale::MinMax, 0.2, 0.8, pool.totals()).unwrap();
     let bootstrap = Bootstrap::draw(&pool, &range, 9, 0);
-    let common = pool.place(hash::word(b"common"));
-    assert_eq!((bootstrap.lexicons(common), bootstrap.lexicons(None)), (1, 1));
-    assert!((0..pool.len()).all(|place| bootstrap.lexicons(Some(place)) >> 10 == 0));
-    assert!((0..pool.len()).any(|place| bootstrap.lexicons(Some(place)) >> 9 == 1));
+    let common = pool.place(hash::word(b"common")).unwrap();
+    assert_eq!(bootstrap.lexicons(common), 1);
+    assert!((0..pool.len()).all(|place| bootstrap.lexicons(place) >> 10 == 0));
+    assert!((0..pool.len()).any(|place| bootstrap.lexicons(place) >> 9 == 1));
 }
 
 /// The signatures in the simplest way: sets of strings.
@@ -264,7 +285,7 @@ fn plain(method: &IMatch, texts: &[String], text: &str) -> Vec<u8> {
         .collect();
     let mut documents: BTreeMap<&str, f64> = BTreeMap::new();
     sets.iter().flatten().for_each(|word| *documents.entry(word).or_default() += 1.0);
-    let idf = |word: &str| (sets.len() as f64 / documents.get(word).unwrap_or(&1.0)).ln();
+    let idf = |word: &str| (sets.len() as f64 / documents[word]).ln();
     let all = documents.keys().map(|word| idf(word));
     let (least, most) = all.fold((f64::MAX, f64::MIN), |(least, most), idf| (least.min(idf), most.max(idf)));
     let nidf = |word: &str| ((idf(word) - least) / (most - least) * 1e9).round() / 1e9;
@@ -274,15 +295,16 @@ fn plain(method: &IMatch, texts: &[String], text: &str) -> Vec<u8> {
                 >= method.drop * 2f64.powi(64)
     };
     let unique: BTreeSet<&str> = text.split_whitespace().collect();
+    let known: Vec<&str> = unique.iter().filter(|word| documents.contains_key(*word)).copied().collect();
     let mut payload = Vec::new();
     for index in 0..=method.lexicons {
-        let mut chosen: BTreeSet<&str> = unique
+        let mut chosen: BTreeSet<&str> = known
             .iter()
             .filter(|word| (method.low..=method.high).contains(&nidf(word)) && keeps(index, word))
             .copied()
             .collect();
         let wanted = (method.floor as usize).max((method.ratio * unique.len() as f64 - 1e-9).ceil() as usize);
-        let mut rare: Vec<&str> = unique.iter().filter(|word| nidf(word) > method.high).copied().collect();
+        let mut rare: Vec<&str> = known.iter().filter(|word| nidf(word) > method.high).copied().collect();
         rare.sort_by(|a, b| idf(a).total_cmp(&idf(b)).then(a.cmp(b)));
         for word in rare {
             if method.secondary && chosen.len() < wanted && (!method.thin_secondary || keeps(index, word)) {

@@ -3,32 +3,52 @@
 //! Some `values` are drawn from a document's shingles so that two documents agree in each of them with a
 //! probability of their Jaccard similarity. Bands of values are the keys; the low bits of all values are the payload.
 //!
-//! - `fast`, `classic`: two families of values; equal estimates, unequal costs
+//! - `fast`, `classic`, `rabin`: families of values; equal estimates, unequal costs
 //! - `bands`: keys from values
 
 pub(crate) mod bands;
 pub(crate) mod classic;
 mod fast;
+pub(crate) mod rabin;
 
 use lookalike_model::{Recipe, Similarity};
 
 use self::bands::{Bands, MOST_VALUES};
-use crate::{About, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, seed};
+use self::rabin::Functions;
+use crate::{About, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, parameters, seed};
 
 const VERSION: u32 = 1;
-
-/// The longest shingles that anybody may want.
-const LONGEST_SHINGLE: usize = 1000;
 
 /// Probability with which a pair at the threshold may be dropped before it is measured: what four standard
 /// deviations are worth where errors are normal.
 const DROPPED: f64 = 1.0 / 32_000.0;
 
 /// How values are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 enum Family {
     Fast,
     Classic,
+    Rabin(Functions),
+}
+
+impl Family {
+    fn take(spec: &mut Spec, values: usize, seed: u64) -> Result<Self, MethodError> {
+        type Make = fn(usize, u64) -> Family;
+        let families: [(&str, Make); 3] = [
+            ("fast", |_, _| Family::Fast),
+            ("classic", |_, _| Family::Classic),
+            ("rabin", |values, seed| Family::Rabin(Functions::draw(values, seed))),
+        ];
+        Ok(spec.choice("family", &families)?(values, seed))
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Family::Fast => "fast",
+            Family::Classic => "classic",
+            Family::Rabin(_) => "rabin",
+        }
+    }
 }
 
 /// What people are told of it.
@@ -43,7 +63,10 @@ keys: b bands of r minima, hit with probability 1 - (1 - J^r)^b; accept: estimat
     example: "lookalike dedup --method minhash:values=200,family=classic docs.jsonl -o out",
     parameters: &[
         ("values", "minima of a document"),
-        ("family", "fast (one permutation) or classic (one function for each value)"),
+        (
+            "family",
+            "fast (one permutation), classic (one function for each value) or rabin (one random polynomial for each)",
+        ),
         ("bands", "keys of a document; from threshold and recall unless given"),
         ("rows", "minima of a band; from threshold and recall unless given"),
         ("shingle", "words per shingle; the run's"),
@@ -73,19 +96,14 @@ impl MinHash {
         let values = spec.value("values", 128, "a number from 1 to 4096 is wanted", |&values| {
             (1..=MOST_VALUES).contains(&values)
         })?;
-        let family = family(&mut spec)?;
         let given = bands::given(&mut spec, values)?;
-        let shingle =
-            spec.value("shingle", setting.shingle, "a number of words from 1 to 1000 is wanted", |&n| {
-                (1..=LONGEST_SHINGLE).contains(&n)
-            })?;
+        let shingle = parameters::shingle(&mut spec, setting.shingle)?;
         let bits: usize =
             spec.value("bits", 16, "8, 16, 32 or 64 is wanted", |bits| [8, 16, 32, 64].contains(bits))?;
-        let seed = spec.value("seed", setting.seed, "a whole number is wanted", |_| true)?;
+        let seed = parameters::seed(&mut spec, setting)?;
+        let family = Family::take(&mut spec, values, seed)?;
         spec.finish()?;
-        if setting.similarity == Similarity::Containment {
-            return Err(MethodError::blind_to_containment("minhash"));
-        }
+        parameters::refuse_containment("minhash", setting)?;
         let Setting { threshold, recall, .. } = *setting;
         let bands = given.map_or_else(|| bands::chosen("minhash", values, threshold, recall), Ok)?;
         let setting = setting.clone();
@@ -131,9 +149,10 @@ impl MinHash {
     /// Fills `scratch.values`.
     fn draw(&self, features: &Page<'_>, scratch: &mut Scratch) {
         let (shingles, salt) = (features.grams(self.shingle), seed::salt(self.seed));
-        match self.family {
+        match &self.family {
             Family::Fast => fast::minima(shingles, self.values, salt, scratch),
             Family::Classic => classic::minima(shingles, self.values, salt, scratch),
+            Family::Rabin(functions) => functions.minima(shingles, scratch),
         }
     }
 }
@@ -142,7 +161,7 @@ impl Method for MinHash {
     fn recipe(&self) -> Recipe {
         Recipe::new("minhash", VERSION)
             .with("values", self.values)
-            .with("family", if self.family == Family::Fast { "fast" } else { "classic" })
+            .with("family", self.family.name())
             .with("bands", self.bands.count)
             .with("rows", self.bands.rows)
             .with("shingle", self.shingle)
@@ -152,6 +171,13 @@ impl Method for MinHash {
 
     fn payload_bytes(&self) -> usize {
         self.values * self.width
+    }
+
+    fn holds(&self) -> u64 {
+        match &self.family {
+            Family::Fast | Family::Classic => 0,
+            Family::Rabin(functions) => functions.bytes(),
+        }
     }
 
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
@@ -207,14 +233,6 @@ impl Method for MinHash {
     }
 }
 
-fn family(spec: &mut Spec) -> Result<Family, MethodError> {
-    match spec.text("family").as_deref() {
-        None | Some("fast") => Ok(Family::Fast),
-        Some("classic") => Ok(Family::Classic),
-        Some(other) => Err(spec.bad("family", other, "fast or classic is wanted")),
-    }
-}
-
 /// Fills `payload` with the low `WIDTH` bytes of each value.
 fn lay<const WIDTH: usize>(values: &[u64], payload: &mut Vec<u8>) {
     payload.resize(values.len() * WIDTH, 0);
@@ -252,7 +270,7 @@ fn quantile(trials: usize, success: f64, error: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_text::{Analyser, Profile};
+    use lookalike_text::{Analyser, Profile, hash};
     use proptest::prelude::*;
 
     fn make(text: &str, setting: &Setting) -> Box<dyn Method> {
@@ -285,6 +303,30 @@ mod tests {
     }
 
     #[test]
+    fn the_family_rabin_is_of_the_polynomials_that_super_shingles_have() {
+        let method =
+            make("minhash:family=rabin,values=6,bands=3,rows=2,bits=64,shingle=2", &Setting::default());
+        let text = "a rose is a rose is a rose";
+        let mut draws = seed::Draws::new(1);
+        let grams = ["a rose", "rose is", "is a"].map(|gram| {
+            let words: Vec<u64> = gram.split(' ').map(|word| hash::word(word.as_bytes())).collect();
+            hash::gram(&words)
+        });
+        let minima: Vec<u64> = (0..6)
+            .map(|_| {
+                let function = crate::polynomial::Function::draw(&mut draws);
+                grams.iter().map(|&gram| function.of(gram)).min().unwrap()
+            })
+            .collect();
+        assert_eq!(crate::lanes::values(&sketch(&*method, text).payload).collect::<Vec<_>>(), minima);
+        let groups = make("supershingles:family=rabin,values=6,groups=6,shingle=2", &Setting::default());
+        let grouped: Vec<u64> = minima.iter().map(|minimum| hash::word(&minimum.to_le_bytes())).collect();
+        assert_eq!(crate::lanes::values(&sketch(&*groups, text).payload).collect::<Vec<_>>(), grouped);
+        assert_eq!(method.holds(), groups.holds());
+        assert!(method.holds() > 6 * 2048 && make("minhash", &Setting::default()).holds() == 0);
+    }
+
+    #[test]
     fn bands_follow_from_threshold_and_recall() {
         let recipe = |setting| make("minhash", &setting).recipe().to_string();
         assert_eq!(
@@ -310,7 +352,7 @@ mod tests {
         assert!(error("minhash:bands=20,rows=7", &plain).contains("at most 128"));
         assert!(error("minhash:bands=9999999999999999999,rows=9", &plain).contains("bands"));
         assert!(error("minhash:bits=12", &plain).contains("8, 16, 32 or 64"));
-        assert!(error("minhash:family=slow", &plain).contains("fast or classic"));
+        assert!(error("minhash:family=slow", &plain).contains("fast, classic, rabin"));
         assert!(error("minhash:values=0", &plain).contains("1 to 4096"));
         assert!(error("minhash:shingle=0", &plain).contains("1 to 1000"));
     }
@@ -354,7 +396,7 @@ mod tests {
 
     #[test]
     fn a_seed_changes_values_and_keys() {
-        for family in ["fast", "classic"] {
+        for family in ["fast", "classic", "rabin"] {
             let text = "the quick brown fox jumps over the lazy dog";
             let one = sketch(&*make(&format!("minhash:family={family}"), &Setting::default()), text);
             let two = sketch(&*make(&format!("minhash:family={family},seed=2"), &Setting::default()), text);
@@ -385,7 +427,7 @@ mod tests {
     #[test]
     fn pairs_at_the_threshold_are_proposed_and_promising_as_promised() {
         let setting = Setting { shingle: 1, ..Setting::default() };
-        for (family, union) in [("fast", 5), ("fast", 20), ("fast", 200), ("classic", 20)] {
+        for (family, union) in [("fast", 5), ("fast", 20), ("fast", 200), ("classic", 20), ("rabin", 20)] {
             let method = make(&format!("minhash:family={family}"), &setting);
             let (mut proposed, mut promising, trials) = (0, 0, 1500);
             for number in 0..trials {

@@ -4,8 +4,8 @@ use lookalike_model::Recipe;
 use lookalike_text::{Profile, hash};
 
 use crate::minhash::classic;
-use crate::polynomial::Function;
-use crate::seed::{self, Draws};
+use crate::minhash::rabin::Functions;
+use crate::seed;
 use crate::spec::profile_value;
 use crate::{MethodError, Page, Scratch, Setting, Spec, lanes, parameters};
 
@@ -31,8 +31,8 @@ pub(crate) struct Groups {
     values: usize,
     count: usize,
     shingle: usize,
-    /// The random polynomials of the family `rabin`; none in the family `mix`.
-    functions: Vec<Function>,
+    /// Those of the family `rabin`; none in the family `mix`.
+    functions: Option<Functions>,
     profile: Option<Profile>,
     seed: u64,
 }
@@ -57,8 +57,7 @@ impl Groups {
         let rabin = spec.choice("family", &[("mix", false), ("rabin", true)])?;
         let profile = spec.profile(None)?;
         let seed = parameters::seed(spec, setting)?;
-        let mut draws = Draws::new(seed);
-        let functions = (0..if rabin { values } else { 0 }).map(|_| Function::draw(&mut draws)).collect();
+        let functions = rabin.then(|| Functions::draw(values, seed));
         Ok(Groups { values, count, shingle, functions, profile, seed })
     }
 
@@ -68,13 +67,18 @@ impl Groups {
             .with("values", self.values)
             .with("groups", self.count)
             .with("shingle", self.shingle)
-            .with("family", if self.functions.is_empty() { "mix" } else { "rabin" })
+            .with("family", if self.functions.is_none() { "mix" } else { "rabin" })
             .with("profile", profile_value(self.profile.as_ref()))
             .with("seed", self.seed)
     }
 
     pub(crate) fn profile(&self) -> Option<&Profile> {
         self.profile.as_ref()
+    }
+
+    /// Bytes of memory that the functions take.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.functions.as_ref().map_or(0, Functions::bytes)
     }
 
     /// Number of groups.
@@ -95,11 +99,9 @@ impl Groups {
     /// Fills `scratch.values` with one hash for each group of a document that has words.
     pub(crate) fn hash(&self, page: &Page<'_>, sorted: bool, scratch: &mut Scratch) {
         let (shingles, salt) = (page.grams(self.shingle), seed::salt(self.seed));
-        match &self.functions[..] {
-            [] => classic::minima(shingles, self.values, salt, scratch),
-            functions => {
-                classic::minima_by(|index, x| functions[index].of(x), shingles, self.values, scratch);
-            }
+        match &self.functions {
+            None => classic::minima(shingles, self.values, salt, scratch),
+            Some(functions) => functions.minima(shingles, scratch),
         }
         let Scratch { values: minima, bytes, .. } = scratch;
         if sorted {

@@ -89,6 +89,10 @@ impl Method for SuperShingles {
         8 * self.groups.count()
     }
 
+    fn holds(&self) -> u64 {
+        self.groups.bytes()
+    }
+
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;

@@ -1,0 +1,29 @@
+//! Rabin's family: value `i` is the least remainder of all shingles by a random irreducible polynomial of its own (Broder
+//! 1997). Remainders are no min-wise independent family of functions, but near enough to one for estimates.
+
+use super::classic;
+use crate::Scratch;
+use crate::polynomial::Function;
+use crate::seed::Draws;
+
+/// Functions that follow from a seed, one for each value.
+#[derive(Debug)]
+pub(crate) struct Functions(Vec<Function>);
+
+impl Functions {
+    /// So many functions by the polynomials that `seed` draws.
+    pub(crate) fn draw(values: usize, seed: u64) -> Self {
+        let mut draws = Draws::new(seed);
+        Functions((0..values).map(|_| Function::draw(&mut draws)).collect())
+    }
+
+    /// Fills `scratch.values` with the minima of all functions over `shingles`, of which there is at least one.
+    pub(crate) fn minima(&self, shingles: impl Iterator<Item = u64>, scratch: &mut Scratch) {
+        classic::minima_by(|index, x| self.0[index].of(x), shingles, self.0.len(), scratch);
+    }
+
+    /// Bytes of memory that they take.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.len() as u64 * Function::BYTES
+    }
+}
