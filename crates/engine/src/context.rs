@@ -66,12 +66,12 @@ impl Budget {
 
     /// What methods may hold beside what is held already.
     pub(crate) fn holdable(self) -> u64 {
-        self.cap.saturating_sub(112 * MIB + 4 * MIB * self.threads + self.held)
+        self.cap.saturating_sub(64 * MIB + 4 * MIB * self.threads + self.held)
     }
 
     /// The error about a cap that leaves too little for so many bytes.
     pub(crate) fn too_small_for(self, what: &str, bytes: u64) -> EngineError {
-        let needed = 112 * MIB + 4 * MIB * self.threads + self.held + bytes;
+        let needed = 64 * MIB + 4 * MIB * self.threads + self.held + bytes;
         EngineError::Memory { why: what.to_owned(), needed }
     }
 

@@ -573,8 +573,8 @@ fn a_method_or_parameter_that_is_not_there_is_one_sentence() {
         ),
         (
             "--method minhash:row=1",
-            "the method minhash has no parameter row; rows may be meant, and it has values, family, bands, rows, \
-             shingle, bits, seed",
+            "the method minhash has no parameter row; rows may be meant, and it has values, bands, rows, \
+             shingle, bits, seed, family",
         ),
         ("--method simhash:k", "k in the method simhash is no parameter; write it as key=value"),
         (
