@@ -25,7 +25,7 @@ use lookalike_model::{Recipe, Similarity};
 use lookalike_text::{Profile, hash};
 use sha1::{Digest, Sha1};
 
-use self::members::{Bootstrap, Dropping, MOST_LEXICONS};
+use self::members::{Bootstrap, Dropping, MOST_LEXICONS, stability};
 use self::range::{Range, Scale};
 use crate::places;
 use crate::spec::profile_value;
@@ -352,14 +352,14 @@ impl Method for IMatch {
 
     fn advice(&self) -> Option<String> {
         let part = if self.bootstrap { (-1f64).exp() } else { self.drop };
-        let stable = |changes: i32| 1.0 - (1.0 - part.powi(changes)).powi(self.lexicons as i32);
+        let percent = |changes| 100.0 * stability(part, changes, self.lexicons);
         Some(format!(
             "imatch gives a document {} signatures by the words of middling frequency; of two documents that differ in \
              one word of the lexicon it finds {:.0} percent, in two {:.0} percent, in three {:.0} percent.",
             self.lexicons + 1,
-            100.0 * stable(1),
-            100.0 * stable(2),
-            100.0 * stable(3)
+            percent(1),
+            percent(2),
+            percent(3)
         ))
     }
 }
