@@ -9,7 +9,9 @@ use lookalike_model::{Recipe, Similarity, Threshold};
 use lookalike_text::hash;
 
 use crate::sample::{PARAMETERS, Sample};
-use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, chance, parameters};
+use crate::{
+    About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, chance, parameters, shares,
+};
 
 const VERSION: u32 = 1;
 
@@ -73,9 +75,7 @@ impl Mod {
 
     /// How much of each document is in the other, or of both in both: parts and wholes.
     fn shares(&self, a: &[u8], b: &[u8], shared: u32) -> [(u64, u64); 2] {
-        let size =
-            |payload: &[u8]| payload.first_chunk().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)));
-        let (a, b, shared) = (size(a), size(b), u64::from(shared));
+        let [a, b, shared] = [shares::number(a), shares::number(b), shared].map(u64::from);
         if self.similarity == Similarity::Containment {
             return [(shared, a), (shared, b)];
         }

@@ -21,7 +21,7 @@ mod range;
 
 use std::sync::{Arc, OnceLock};
 
-use lookalike_model::{Recipe, Similarity};
+use lookalike_model::Recipe;
 use lookalike_text::{Profile, hash};
 use sha1::{Digest, Sha1};
 
@@ -31,7 +31,8 @@ use crate::places;
 use crate::spec::profile_value;
 use crate::words;
 use crate::{
-    About, Detail, Key, Lexicon, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, seed,
+    About, Detail, Key, Lexicon, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec,
+    parameters, seed,
 };
 
 const VERSION: u32 = 2;
@@ -137,9 +138,7 @@ impl IMatch {
         let profile = spec.profile(Some(Profile::kolcz()))?;
         let seed = spec.value("seed", setting.seed, "a whole number is wanted", |_| true)?;
         spec.finish()?;
-        if setting.similarity == Similarity::Containment {
-            return Err(MethodError::blind_to_containment("imatch"));
-        }
+        parameters::refuse_containment("imatch", setting)?;
         let dropping = Dropping::new(lexicons, drop, seed::salt(seed));
         let learned = OnceLock::new();
         Ok(Box::new(IMatch {
