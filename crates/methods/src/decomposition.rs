@@ -13,7 +13,10 @@ use lookalike_text::Profile;
 
 use crate::ratio::Ratio;
 use crate::spec::profile_value;
-use crate::{About, Key, Member, Method, MethodError, OwnMeasure, Page, Score, Setting, Sketch, Spec};
+use crate::{
+    About, Key, Member, Method, MethodError, OwnMeasure, Page, Score, Setting, Sketch, Spec, parameters,
+    shares,
+};
 
 const VERSION: u32 = 1;
 
@@ -55,8 +58,7 @@ struct Decomposition {
 
 impl Decomposition {
     fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
-        let wanted = "a number of words from 1 to 1000 is wanted";
-        let shingle = spec.value("shingle", 5, wanted, |words| (1..=1000).contains(words))?;
+        let shingle = parameters::shingle(&mut spec, 5)?;
         let sample = spec.value("sample", 1, "a number from 1 is wanted", |&sample| sample > 0)?;
         let ratio = spec.value("ratio", Ratio::hundredths(115), Ratio::WANTED, |_| true)?;
         let text = spec.text("sim").unwrap_or_else(|| SIMILARITY.to_owned());
@@ -64,9 +66,7 @@ impl Decomposition {
         let test = spec.choice("test", &[("edit", Similarity::Edit), ("words", Similarity::Jaccard)])?;
         let profile = spec.profile(Some(Profile::yandex()))?;
         spec.finish()?;
-        if setting.similarity == Similarity::Containment {
-            return Err(MethodError::blind_to_containment("decomposition"));
-        }
+        parameters::refuse_containment("decomposition", setting)?;
         Ok(Box::new(Decomposition { shingle, sample, ratio, threshold, test, profile }))
     }
 }
@@ -103,8 +103,7 @@ impl Method for Decomposition {
 
     /// What lengths alone can say; the rest is up to the measure.
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
-        let length = |payload: &[u8]| payload.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        let (a, b) = (length(a), length(b));
+        let (a, b) = (shares::number(a), shares::number(b));
         let near = a > 0 && b > 0 && self.ratio.allows(a, b);
         near.then(|| Score::even(f64::from(a.min(b)) / f64::from(a.max(b))))
     }

@@ -8,7 +8,7 @@ use lookalike_model::Recipe;
 use lookalike_text::hash;
 
 use crate::sample::{PARAMETERS, Sample};
-use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters};
+use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters, shares};
 
 const VERSION: u32 = 1;
 
@@ -84,8 +84,7 @@ impl Method for DscSs {
     }
 
     fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score> {
-        let size = |payload: &[u8]| payload.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        let union = size(a).saturating_add(size(b)).saturating_sub(shared).max(shared);
+        let union = shares::number(a).saturating_add(shares::number(b)).saturating_sub(shared).max(shared);
         (shared > 0).then(|| Score::even(f64::from(shared) / f64::from(union)))
     }
 

@@ -20,7 +20,9 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use lookalike_model::{Recipe, Similarity, Threshold};
 use lookalike_text::hash;
 
-use crate::{About, Key, Member, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, Survey};
+use crate::{
+    About, Key, Member, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, Survey, shares,
+};
 
 const VERSION: u32 = 1;
 
@@ -189,8 +191,8 @@ impl Method for Exact {
 
     /// What sizes alone can say: whether the threshold is in reach, and how near the sets can be.
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
-        let size = |payload: &[u8]| payload.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        let (small, large) = (size(a).min(size(b)), size(a).max(size(b)));
+        let (a, b) = (shares::number(a), shares::number(b));
+        let (small, large) = (a.min(b), a.max(b));
         let near =
             self.similarity == Similarity::Containment || self.least_of_both(small, large) <= small.into();
         near.then(|| Score::even(f64::from(small) / f64::from(large.max(1))))

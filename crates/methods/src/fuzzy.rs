@@ -20,6 +20,7 @@ use crate::spec::profile_value;
 use crate::surveys::{self, Mark};
 use crate::{
     About, Key, Method, MethodError, OwnMeasure, Page, Score, Scratch, Setting, Sketch, Spec, Survey,
+    parameters,
 };
 
 const VERSION: u32 = 1;
@@ -85,9 +86,7 @@ impl Fuzzy {
         };
         let profile = spec.profile(None)?;
         spec.finish()?;
-        if setting.similarity == Similarity::Containment {
-            return Err(MethodError::blind_to_containment("fuzzy"));
-        }
+        parameters::refuse_containment("fuzzy", setting)?;
         let (counts, reference) = (OnceLock::new(), RwLock::default());
         Ok(Box::new(Fuzzy { widths, cosine, profile, counts, reference }))
     }

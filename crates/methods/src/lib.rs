@@ -27,14 +27,18 @@
 //! - [`about`]: the list of all methods, and what a person may want to know of each
 //! - [`lexicon`]: what a whole collection tells of its words, for methods that weigh them
 //! - [`words`]: the distinct words of a document
-//! - `leading`: the first few of many items
-//! - `ratio`: how much longer the longer of two documents may be
+//! - `parameters`: those that many methods have
+//! - `seed`: random choices that follow from a number
 //! - `signature`: methods with one signature for each document
-//! - `words`: the distinct words of a document
 //! - `places`: methods with several signatures, of which one must agree
 //! - `shares`: methods that count what two documents share
 //! - `surveys`: what was gathered of a whole corpus, as bytes
-//! - `chance`, `lanes`, `polynomial`, `prime`, `sample`: what several methods are made of
+//! - `sample`: one in so many shingles of a document
+//! - `leading`: the first few of many items
+//! - `ratio`: how much longer the longer of two documents may be
+//! - `lanes`: payloads of several numbers
+//! - `chance`: probabilities of so many successes
+//! - `polynomial`, `prime`: what Rabin's fingerprints are remainders by
 //! - one file per method; `template.rs` shows the shape
 
 pub mod about;

@@ -11,13 +11,13 @@
 //! Where nothing is kept, the smallest fingerprint is. One changed word changes five windows and often the sample, so that
 //! it behaves much like a digest of the whole document.
 
-use lookalike_model::{Recipe, Similarity};
+use lookalike_model::Recipe;
 use lookalike_text::Profile;
 use lookalike_text::hash::WrappedGrams;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::spec::profile_value;
-use crate::{About, Method, MethodError, Page, Score, Setting, Sketch, Spec, signature};
+use crate::{About, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters, signature};
 
 const VERSION: u32 = 1;
 
@@ -103,13 +103,10 @@ impl LogShingles {
     fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
         let variant = spec.choice("variant", &VARIANTS)?;
         let wrap = spec.choice("wrap", &[("true", true), ("false", false)])?;
-        let wanted = "a number of words from 1 to 1000 is wanted";
-        let shingle = spec.value("shingle", 5, wanted, |words| (1..=1000).contains(words))?;
+        let shingle = parameters::shingle(&mut spec, 5)?;
         let profile = spec.profile(Some(Profile::yandex()))?;
         spec.finish()?;
-        if setting.similarity == Similarity::Containment {
-            return Err(MethodError::blind_to_containment("log-shingles"));
-        }
+        parameters::refuse_containment("log-shingles", setting)?;
         Ok(Box::new(LogShingles { variant, wrap, shingle, profile }))
     }
 }

@@ -4,12 +4,12 @@
 //! single other word are not seen: it is the floor that other methods are measured from. As `a0` it reads words as
 //! Zelenkov and Segalovich (2007) do.
 
-use lookalike_model::{Recipe, Similarity};
+use lookalike_model::Recipe;
 use lookalike_text::Profile;
 use md5::{Digest, Md5 as Md5State};
 
 use crate::spec::profile_value;
-use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec};
+use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters};
 
 const VERSION: u32 = 2;
 
@@ -40,9 +40,7 @@ impl Md5 {
         let raw = spec.choice("input", &[("words", false), ("raw", true)])?;
         let profile = spec.profile(None)?;
         spec.finish()?;
-        if setting.similarity == Similarity::Containment {
-            return Err(MethodError::blind_to_containment("md5"));
-        }
+        parameters::refuse_containment("md5", setting)?;
         Ok(Box::new(Md5 { raw, profile }))
     }
 

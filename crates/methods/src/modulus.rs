@@ -9,7 +9,9 @@ use lookalike_model::{Recipe, Similarity, Threshold};
 use lookalike_text::hash;
 
 use crate::sample::{PARAMETERS, Sample};
-use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, chance, parameters};
+use crate::{
+    About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, chance, parameters, shares,
+};
 
 const VERSION: u32 = 1;
 
@@ -73,9 +75,7 @@ impl Mod {
 
     /// How much of each document is in the other, or of both in both: parts and wholes.
     fn shares(&self, a: &[u8], b: &[u8], shared: u32) -> [(u64, u64); 2] {
-        let size =
-            |payload: &[u8]| payload.first_chunk().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)));
-        let (a, b, shared) = (size(a), size(b), u64::from(shared));
+        let [a, b, shared] = [shares::number(a), shares::number(b), shared].map(u64::from);
         if self.similarity == Similarity::Containment {
             return [(shared, a), (shared, b)];
         }
@@ -206,6 +206,25 @@ mod tests {
         assert_eq!(score("0.76", Similarity::Jaccard), None);
         let contained = Some(Score { forward: 1.0, backward: 0.75, reached: true, reached_back: false });
         assert_eq!(score("1", Similarity::Containment), contained);
+        // The whole sets share 4 of 7 and 6.
+        let all = make("mod:threshold=0.5", Similarity::Containment).accept(&payload(7), &payload(6), 4);
+        let parts = all.map(|score| (score.forward, score.backward));
+        assert_eq!(parts, Some((4.0 / 7.0, 4.0 / 6.0)));
+    }
+
+    #[test]
+    fn the_menu_has_five_pairs_of_words() {
+        let menu = sketch(
+            &*make("mod:m=1,shingle=2", Similarity::Jaccard),
+            "spam spam spam lovely spam wonderful spam lovely spam",
+        );
+        let pair = |words: &str| sketch(&*make("mod:m=1,shingle=2", Similarity::Jaccard), words).keys;
+        let pairs = ["spam spam", "spam lovely", "lovely spam", "spam wonderful", "wonderful spam"];
+        let mut wanted: Vec<Key> = pairs.iter().flat_map(|words| pair(words)).collect();
+        let mut found = menu.keys;
+        wanted.sort_unstable();
+        found.sort_unstable();
+        assert_eq!((found.len(), found), (5, wanted));
     }
 
     #[test]

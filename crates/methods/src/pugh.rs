@@ -6,13 +6,13 @@
 //! is to random samples, and it needs no lexicon. n changed words leave some list untouched with probability
 //! Σ_{j=1..m} (−1)^{j+1} · C(m,j) · (1 − j/m)ⁿ. A list of very few words would agree by chance, so it has no fingerprint.
 
-use lookalike_model::{Recipe, Similarity};
+use lookalike_model::Recipe;
 use lookalike_text::{Profile, hash};
 
 use crate::places;
 use crate::spec::profile_value;
 use crate::words;
-use crate::{About, Key, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, seed};
+use crate::{About, Key, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, parameters, seed};
 
 const VERSION: u32 = 1;
 
@@ -56,18 +56,14 @@ impl Pugh {
         let profile = spec.profile(Some(Profile::yandex()))?;
         let seed = spec.value("seed", setting.seed, "a whole number is wanted", |_| true)?;
         spec.finish()?;
-        if setting.similarity == Similarity::Containment {
-            return Err(MethodError::blind_to_containment("pugh"));
-        }
+        parameters::refuse_containment("pugh", setting)?;
         Ok(Box::new(Pugh { lists, least, profile, seed }))
     }
 
     /// The list of a word.
     fn list(&self, word: u64) -> usize {
-        let salt = seed::salt(self.seed);
-        // The salt alone would but give other numbers to the same lists.
-        let turned = if salt == 0 { word } else { hash::mix(word ^ salt) };
-        (turned % self.lists as u64) as usize
+        // Mixed as well, since the salt alone would but give other numbers to the same lists.
+        (seed::turned(word, seed::salt(self.seed)) % self.lists as u64) as usize
     }
 
     /// The fingerprint of a list, given the places of all words in alphabetical order; 0 for one of too few words.

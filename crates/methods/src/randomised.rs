@@ -10,7 +10,7 @@ use std::sync::Arc;
 use lookalike_model::Recipe;
 use lookalike_text::{Analyser, Features, Profile, hash};
 
-use crate::imatch::members::Dropping;
+use crate::imatch::members::{Dropping, stability};
 use crate::{
     About, Detail, Key, Lexicon, Method, MethodError, OwnMeasure, Page, Score, Setting, Sketch, Spec, seed,
 };
@@ -161,16 +161,15 @@ impl Method for Randomised {
     }
 
     fn advice(&self) -> Option<String> {
-        let stable =
-            |changes: i32| 100.0 * (1.0 - (1.0 - self.part.powi(changes)).powi(self.versions as i32));
+        let percent = |changes| 100.0 * stability(self.part, changes, self.versions);
         Some(format!(
             "randomised reckons the signature of {} {} times over; of two documents that differ in one word it finds at \
              least {:.0} percent, in two {:.0} percent, in three {:.0} percent.",
             self.inner.recipe().name,
             self.versions + 1,
-            stable(1),
-            stable(2),
-            stable(3)
+            percent(1),
+            percent(2),
+            percent(3)
         ))
     }
 }

@@ -13,12 +13,14 @@
 
 use std::cmp::Reverse;
 
-use lookalike_model::{Recipe, Similarity};
+use lookalike_model::Recipe;
 use lookalike_text::{Filter, Profile, hash};
 
 use crate::ratio::Ratio;
 use crate::spec::profile_value;
-use crate::{About, Key, Member, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, leading};
+use crate::{
+    About, Key, Member, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, leading, parameters,
+};
 
 const VERSION: u32 = 1;
 
@@ -152,9 +154,7 @@ impl ThreePlusFive {
             return Err(spec.bad("profile", "run", "a profile of its own is wanted, such as yandex"));
         };
         spec.finish()?;
-        if setting.similarity == Similarity::Containment {
-            return Err(MethodError::blind_to_containment("three-plus-five"));
-        }
+        parameters::refuse_containment("three-plus-five", setting)?;
         let all_words =
             Profile { min_letters: 1, max_digits: usize::MAX, stop: Vec::new(), ..profile.clone() };
         let filter = Filter::new(&profile);

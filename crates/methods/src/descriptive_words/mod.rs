@@ -26,7 +26,7 @@ mod select;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use lookalike_model::{Recipe, Similarity, Threshold};
+use lookalike_model::{Recipe, Threshold};
 use lookalike_text::{Profile, hash};
 
 use self::quality::{Mark, Spread};
@@ -37,7 +37,7 @@ use crate::spec::profile_value;
 use crate::words::{self, Word};
 use crate::{
     About, Detail, Lexicon, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, Survey,
-    signature,
+    parameters, signature,
 };
 
 const VERSION: u32 = 1;
@@ -262,9 +262,7 @@ impl DescriptiveWords {
         let sample = spec.value("sample", 20_000, wanted, |sample| (1..=1_000_000).contains(sample))?;
         let profile = spec.profile(Some(Profile::yandex()))?;
         spec.finish()?;
-        if setting.similarity == Similarity::Containment {
-            return Err(MethodError::blind_to_containment("descriptive-words"));
-        }
+        parameters::refuse_containment("descriptive-words", setting)?;
         let (rules, state) = (Rules { delta, bits, rounds }, RwLock::new(State::Unready));
         Ok(Box::new(DescriptiveWords { rules, words, one_in, least, most, sample, profile, state }))
     }

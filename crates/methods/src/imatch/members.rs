@@ -10,6 +10,12 @@ use crate::Lexicon;
 /// The most randomised lexicons: with the whole one they fill a number of 64 bits.
 pub(super) const MOST_LEXICONS: usize = 63;
 
+/// Probability that one of so many randomised lexicons lacks all words that were changed, each of them with probability
+/// `part`: so often a signature survives.
+pub(crate) fn stability(part: f64, changes: i32, lexicons: usize) -> f64 {
+    1.0 - (1.0 - part.powi(changes)).powi(lexicons as i32)
+}
+
 /// Drops a part of all words from each of several lexicons, each time by another hash function: nothing is stored, and
 /// the same words are dropped everywhere.
 #[derive(Debug, Clone, Copy)]

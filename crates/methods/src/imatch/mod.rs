@@ -21,17 +21,18 @@ mod range;
 
 use std::sync::{Arc, OnceLock};
 
-use lookalike_model::{Recipe, Similarity};
+use lookalike_model::Recipe;
 use lookalike_text::{Profile, hash};
 use sha1::{Digest, Sha1};
 
-use self::members::{Bootstrap, Dropping, MOST_LEXICONS};
+use self::members::{Bootstrap, Dropping, MOST_LEXICONS, stability};
 use self::range::{Range, Scale};
 use crate::places;
 use crate::spec::profile_value;
 use crate::words;
 use crate::{
-    About, Detail, Key, Lexicon, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, seed,
+    About, Detail, Key, Lexicon, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec,
+    parameters, seed,
 };
 
 const VERSION: u32 = 2;
@@ -137,9 +138,7 @@ impl IMatch {
         let profile = spec.profile(Some(Profile::kolcz()))?;
         let seed = spec.value("seed", setting.seed, "a whole number is wanted", |_| true)?;
         spec.finish()?;
-        if setting.similarity == Similarity::Containment {
-            return Err(MethodError::blind_to_containment("imatch"));
-        }
+        parameters::refuse_containment("imatch", setting)?;
         let dropping = Dropping::new(lexicons, drop, seed::salt(seed));
         let learned = OnceLock::new();
         Ok(Box::new(IMatch {
@@ -352,14 +351,14 @@ impl Method for IMatch {
 
     fn advice(&self) -> Option<String> {
         let part = if self.bootstrap { (-1f64).exp() } else { self.drop };
-        let stable = |changes: i32| 1.0 - (1.0 - part.powi(changes)).powi(self.lexicons as i32);
+        let percent = |changes| 100.0 * stability(part, changes, self.lexicons);
         Some(format!(
             "imatch gives a document {} signatures by the words of middling frequency; of two documents that differ in \
              one word of the lexicon it finds {:.0} percent, in two {:.0} percent, in three {:.0} percent.",
             self.lexicons + 1,
-            100.0 * stable(1),
-            100.0 * stable(2),
-            100.0 * stable(3)
+            percent(1),
+            percent(2),
+            percent(3)
         ))
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
+use crate::trial::hold_share;
 use lookalike_text::{Analyser, Features};
 use proptest::prelude::*;
 
@@ -161,14 +162,9 @@ fn what_it_cannot_do_is_a_sentence() {
     assert!(error("imatch:bytes=9").contains("8 or 20"));
 }
 
-/// Probability that a randomised signature survives `changes` inside the lexicon.
-fn stability(part: f64, changes: i32, lexicons: i32) -> f64 {
-    1.0 - (1.0 - part.powi(changes)).powi(lexicons)
-}
-
 #[test]
 fn stability_is_the_published_one() {
-    let published: [(f64, i32, &[f64]); 5] = [
+    let published: [(f64, usize, &[f64]); 5] = [
         (0.33, 1, &[0.33, 0.1089, 0.035_937, 0.011_859]),
         (0.33, 2, &[0.551_100, 0.205_941, 0.070_583, 0.023_578, 0.007_812, 0.002_581, 0.000_852, 0.000_281]),
         (0.33, 5, &[0.864_987, 0.438_135, 0.167_226, 0.057_906, 0.019_415, 0.006_441, 0.002_129, 0.000_703]),
@@ -207,13 +203,13 @@ fn changed(trial: u64, changes: usize) -> [String; 2] {
 /// numbers of lexicons.
 fn survivors<const N: usize>(
     parameters: &str,
-    trials: u64,
+    trials: usize,
     changes: usize,
     lexicons: [usize; N],
-) -> [u32; N] {
+) -> [usize; N] {
     let pool = pool();
     let mut survived = [0; N];
-    for trial in 0..trials {
+    for trial in 0..trials as u64 {
         let method =
             taught(&format!("imatch:profile=web,secondary=off,lexicons=10,seed={trial}{parameters}"), &pool);
         let [before, after] = changed(trial, changes).map(|text| sketch(&*method, &text).payload);
@@ -221,17 +217,10 @@ fn survivors<const N: usize>(
             before.chunks_exact(8).zip(after.chunks_exact(8)).map(|(a, b)| a == b).collect();
         assert!(!same[0], "the whole lexicon sees every change");
         for (survived, lexicons) in survived.iter_mut().zip(lexicons) {
-            *survived += u32::from(same[1..=lexicons].contains(&true));
+            *survived += usize::from(same[1..=lexicons].contains(&true));
         }
     }
     survived
-}
-
-fn hold_share(found: u32, trials: u64, expected: f64, what: &str) {
-    let trials = trials as f64;
-    let error = (expected * (1.0 - expected) / trials).sqrt();
-    let share = f64::from(found) / trials;
-    assert!((share - expected).abs() <= 3.0 * error, "{what}: {share} instead of {expected} ± {error}");
 }
 
 #[test]
@@ -240,8 +229,8 @@ fn signatures_survive_changes_as_often_as_the_formula_says() {
     for changes in [1, 2, 3, 4] {
         let survived = survivors("", trials, changes, lexicons);
         for (survived, lexicons) in survived.into_iter().zip(lexicons) {
-            let expected = stability(0.33, changes as i32, lexicons as i32);
-            hold_share(survived, trials, expected, &format!("n={changes} K={lexicons}"));
+            let expected = stability(0.33, changes as i32, lexicons);
+            hold_share(&format!("n={changes} K={lexicons}"), survived, trials, expected);
         }
     }
 }
@@ -257,11 +246,11 @@ fn bootstrapped_lexicons_keep_as_much_as_draws_with_replacement_do() {
         })
         .sum();
     // The number of words drawn at least once varies less than as many independent throws would.
-    hold_share(kept, 25 * 20 * POOL as u64, 1.0 - (1.0 - 1.0 / POOL as f64).powi(POOL as i32), "kept");
+    hold_share("kept", kept as usize, 25 * 20 * POOL, 1.0 - (1.0 - 1.0 / POOL as f64).powi(POOL as i32));
     let trials = 1500;
     for changes in [1, 2, 3] {
         let [survived] = survivors(",thinning=bootstrap", trials, changes, [10]);
-        hold_share(survived, trials, stability((-1f64).exp(), changes as i32, 10), &format!("n={changes}"));
+        hold_share(&format!("n={changes}"), survived, trials, stability((-1f64).exp(), changes as i32, 10));
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) mod weights;
 
 use std::sync::{Arc, OnceLock};
 
-use lookalike_model::{Recipe, Similarity};
+use lookalike_model::Recipe;
 use lookalike_text::Profile;
 
 use self::weights::Weight;
@@ -26,6 +26,7 @@ use crate::signature::{self, Bits};
 use crate::spec::profile_value;
 use crate::{
     About, Detail, Lexicon, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, leading,
+    parameters,
 };
 
 const VERSION: u32 = 1;
@@ -88,9 +89,7 @@ impl Lexical {
         let bits = Bits::take(&mut spec)?;
         let profile = spec.profile(Some(Profile::yandex()))?;
         spec.finish()?;
-        if setting.similarity == Similarity::Containment {
-            return Err(MethodError::blind_to_containment(name));
-        }
+        parameters::refuse_containment(name, setting)?;
         Ok(Box::new(Lexical { name, weight, words, bits, profile, lexicon: OnceLock::new() }))
     }
 

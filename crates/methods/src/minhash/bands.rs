@@ -92,6 +92,7 @@ fn key(band: u64, values: &[u64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trial::{hold_share, sketch, texts};
 
     fn threshold(text: &str) -> Threshold {
         text.parse().unwrap()
@@ -109,6 +110,26 @@ mod tests {
             for (similarity, expected) in similarities.into_iter().zip(expected) {
                 let probability = bands.probability(similarity);
                 assert!((probability - expected).abs() < 0.5e-4, "{bands:?} {similarity}: {probability}");
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_share_a_band_as_often_as_published() {
+        for (count, rows, published) in
+            [(20, 5, [(0.5, 0.4701), (0.6, 0.8019)]), (14, 6, [(0.6, 0.4877), (0.7, 0.8266)])]
+        {
+            let text =
+                format!("minhash:family=classic,values={},bands={count},rows={rows},shingle=1", count * rows);
+            let method = crate::method(&text, &crate::Setting::default()).unwrap();
+            for (similarity, expected) in published {
+                let meets = |number: &usize| {
+                    let [a, b] = texts(similarity, *number).map(|text| sketch(&*method, &text).keys);
+                    a.iter().zip(&b).any(|(a, b)| a == b)
+                };
+                let trials = 1500;
+                let hits = (0..trials).filter(meets).count();
+                hold_share(&format!("{count} bands at {similarity}"), hits, trials, expected);
             }
         }
     }

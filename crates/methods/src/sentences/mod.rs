@@ -8,11 +8,10 @@ pub(crate) mod long;
 
 use std::cmp::Ordering;
 
-use lookalike_model::Similarity;
 use lookalike_text::Profile;
 
 use crate::signature::{self, Bits};
-use crate::{MethodError, Page, Scratch, Setting, Sketch, Spec, leading};
+use crate::{MethodError, Page, Scratch, Setting, Sketch, Spec, leading, parameters};
 
 /// The most sentences of a signature.
 const MOST: usize = 1000;
@@ -39,9 +38,7 @@ impl Few {
         let bits = Bits::take(&mut spec)?;
         let profile = spec.profile(Some(Profile::yandex()))?;
         spec.finish()?;
-        if setting.similarity == Similarity::Containment {
-            return Err(MethodError::blind_to_containment(name));
-        }
+        parameters::refuse_containment(name, setting)?;
         Ok(Few { sentences, bits, profile })
     }
 

@@ -20,7 +20,7 @@ mod votes;
 
 use std::sync::{Arc, OnceLock};
 
-use lookalike_model::{Recipe, Similarity};
+use lookalike_model::Recipe;
 use lookalike_text::hash;
 
 pub(crate) use self::flips::Room;
@@ -28,7 +28,8 @@ use self::flips::{Limits, likely, tail};
 use self::tables::{Blocks, Tables};
 use self::votes::{BLOCK, Votes};
 use crate::{
-    About, Detail, Key, Lexicon, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, seed,
+    About, Detail, Key, Lexicon, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec,
+    parameters, seed,
 };
 
 const VERSION: u32 = 1;
@@ -153,9 +154,7 @@ impl SimHash {
         let tables = Tables::new(bits, blocks, k as usize)
             .map_err(|wanted| spec.bad("blocks", &blocks.to_string(), &wanted))?;
         spec.finish()?;
-        if setting.similarity == Similarity::Containment {
-            return Err(MethodError::blind_to_containment("simhash"));
-        }
+        parameters::refuse_containment("simhash", setting)?;
         Ok(Box::new(SimHash {
             bits,
             lengths,
@@ -407,9 +406,7 @@ impl Ballot {
 
     /// Turning bits alone would turn those of all fingerprints alike, and change no distance: hence the mixing.
     fn salt_block(&self, block: &mut [u64; BLOCK]) {
-        if self.salt != 0 {
-            *block = block.map(|feature| hash::mix(feature ^ self.salt));
-        }
+        *block = block.map(|feature| seed::turned(feature, self.salt));
     }
 
     #[inline]
@@ -458,6 +455,7 @@ fn words(payload: &[u8]) -> impl Iterator<Item = u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lookalike_model::Similarity;
     use lookalike_text::{Analyser, Features, Profile};
     use proptest::prelude::*;
 

@@ -259,21 +259,59 @@ mod tests {
         assert_eq!(design.tables.iter().map(content).collect::<Vec<_>>(), expected);
     }
 
+    /// Candidates for a query among d1, d2 and so on, and those of them within two bits.
+    fn found(query: u64, hashes: &[u64]) -> (Vec<u32>, Vec<u32>) {
+        let design = tables(8, "4", 2);
+        let keys: Vec<u64> = design.keys(&[query]).collect();
+        let shares = |hash: u64| design.keys(&[hash]).zip(&keys).any(|(a, &b)| a == b);
+        let candidates = || (1..).zip(hashes).filter(|(_, hash)| shares(**hash));
+        let near = |(number, hash): (u32, &u64)| ((hash ^ query).count_ones() <= 2).then_some(number);
+        (candidates().map(|(number, _)| number).collect(), candidates().filter_map(near).collect())
+    }
+
+    /// The example's hashes with another one in place of the one of this number.
+    fn with(number: usize, hash: u64) -> [u64; 8] {
+        let mut hashes = HASHES;
+        hashes[number - 1] = hash;
+        hashes
+    }
+
+    /// The hashes that a query may have whose candidates and near-duplicates the thesis names.
+    fn queries(hashes: &[u64], candidates: &[u32], near: &[u32]) -> Vec<u64> {
+        let fits = |query: &u64| found(*query, hashes) == (candidates.to_vec(), near.to_vec());
+        (0..256).filter(fits).collect()
+    }
+
+    const PRINTED_D2: u64 = 0b1111_0110;
+
     #[test]
     fn queries_of_example_3_5() {
-        let design = tables(8, "4", 2);
-        let found = |query: u64| {
-            let keys: Vec<u64> = design.keys(&[query]).collect();
-            let shares = |hash: &u64| design.keys(&[*hash]).zip(&keys).any(|(a, &b)| a == b);
-            let (candidates, near): (Vec<u32>, Vec<(u32, u32)>) = (1..)
-                .zip(&HASHES)
-                .filter(|(_, hash)| shares(hash))
-                .map(|(number, hash)| (number, (number, (hash ^ query).count_ones())))
-                .unzip();
-            (candidates, near)
-        };
-        assert_eq!(found(0b1000_0000), (vec![4, 5, 7], vec![(4, 1), (5, 3), (7, 3)]));
-        assert_eq!(found(0b0101_1010), (vec![1, 2, 6], vec![(1, 4), (2, 2), (6, 3)]));
+        let distances =
+            |query: u64, numbers: [usize; 3]| numbers.map(|d| (HASHES[d - 1] ^ query).count_ones());
+        // The thesis has lost the hashes of d9 and d10. There is but one that d10 can have.
+        assert_eq!(queries(&HASHES, &[4, 5, 7], &[4]), [0b1000_0000]);
+        assert_eq!(distances(0b1000_0000, [4, 5, 7]), [1, 3, 3]);
+        assert_eq!(found(0b0101_1010, &HASHES), (vec![1, 2, 6], vec![2]));
+        assert_eq!(distances(0b0101_1010, [1, 2, 6]), [4, 2, 3]);
+    }
+
+    #[test]
+    fn no_hash_is_that_of_d9() {
+        let named: (&[u32], &[u32]) = (&[1, 2, 5, 6], &[2]);
+        for d2 in [HASHES[1], PRINTED_D2] {
+            assert_eq!(queries(&with(2, d2), named.0, named.1), []);
+        }
+        // The named candidates are found as d2 is printed, but two more of them are near.
+        let query = 0b1001_0110;
+        let (candidates, near) = found(query, &with(2, PRINTED_D2));
+        assert_eq!(candidates, named.0);
+        assert!(near.contains(&5) && near.contains(&6), "{near:?}");
+        assert_eq!([5, 6].map(|d: usize| (HASHES[d - 1] ^ query).count_ones()), [2, 1]);
+        // One other bit of d5 would do.
+        for d5 in [0b1001_1000, 0b1001_1110] {
+            assert_eq!((d5 ^ HASHES[4]).count_ones(), 1);
+            assert_eq!(found(0b0101_1010, &with(5, d5)), (named.0.to_vec(), named.1.to_vec()));
+        }
     }
 
     #[test]

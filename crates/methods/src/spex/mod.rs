@@ -12,14 +12,16 @@ mod counters;
 
 use std::sync::atomic::Ordering;
 
-use lookalike_model::{Recipe, Similarity, Threshold};
+use lookalike_model::{Recipe, Threshold};
 use lookalike_text::Profile;
 
 use self::counters::Counters;
 use crate::shares;
 use crate::spec::profile_value;
 use crate::surveys::{self, Mark};
-use crate::{About, Key, Member, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, Survey};
+use crate::{
+    About, Key, Member, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, Survey, parameters,
+};
 
 const VERSION: u32 = 1;
 
@@ -70,9 +72,7 @@ impl Spex {
         let share = shares::share(&mut spec, "share", "0.25")?;
         let profile = spec.profile(None)?;
         spec.finish()?;
-        if setting.similarity == Similarity::Containment {
-            return Err(MethodError::blind_to_containment("spex"));
-        }
+        parameters::refuse_containment("spex", setting)?;
         let tables = [Counters::new(bits), Counters::new(bits)];
         Ok(Box::new(Spex { n, shortest, bits, share, profile, tables }))
     }

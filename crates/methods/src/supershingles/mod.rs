@@ -182,6 +182,8 @@ pub(crate) mod tests {
             near(1.0 - (1.0 - q).powi(6), one);
             near(1.0 - (1.0 - q).powi(6) - 6.0 * q * (1.0 - q).powi(5), two);
         }
+        // As printed, with q rounded to 0.49.
+        assert!((chance::at_least(2, 6, 0.49) - 0.881).abs() < 0.5e-3);
         let advice = make("supershingles").advice().unwrap();
         assert!(
             advice.contains("0.879 at 0.95, 0.415 at 0.90, 0.120 at 0.85, 0.026 at 0.80, 0.005 at 0.75"),
