@@ -240,7 +240,7 @@ impl Method for Koala {
 
 impl Survey for Koala {
     fn bytes(&self) -> u64 {
-        2 * 4 << COUNTER_BITS
+        (2 * 4) << COUNTER_BITS
     }
 
     fn see(&self, _pass: u32, page: &Page<'_>, scratch: &mut Scratch) {
