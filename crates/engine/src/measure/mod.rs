@@ -296,10 +296,35 @@ mod tests {
     }
 
     #[test]
-    fn edit_similarity_of_the_classic_pair() {
+    fn edit_similarities_are_the_published_ones() {
         let measure = measure(Similarity::Edit, "0.1", 5);
         let letters = |word: &str| word.chars().map(u64::from).collect::<Vec<_>>();
-        let found = measure.compare(&letters("kitten"), &letters("sitting"), measure.threshold).unwrap();
-        assert!((found.forward - 8.0 / 13.0).abs() < 1e-12);
+        let similarity = |a: &str, b: &str| {
+            measure.compare(&letters(a), &letters(b), lowest()).map_or(0.0, |found| found.forward)
+        };
+        for (a, b, expected) in [
+            ("kitten", "sitting", 8.0 / 13.0),
+            ("foo", "fou", 2.0 / 3.0),
+            ("a rose is a rose", "a rose is the rose", 30.0 / 34.0),
+            ("near duplicate", "near-duplicates", 26.0 / 29.0),
+            ("", "", 1.0),
+            ("", "abc", 0.0),
+        ] {
+            assert!((similarity(a, b) - expected).abs() < 1e-12, "{a} and {b}: {}", similarity(a, b));
+        }
+    }
+
+    #[test]
+    fn the_rose_and_a_flower_are_as_near_as_published() {
+        // a 0, rose 1, is 2, flower 3.
+        let (rose, flower) = ([0, 1, 2, 0, 1, 2, 0, 1], [0, 1, 2, 0, 3]);
+        for (similarity, expected) in
+            [(Similarity::CosineTf, 0.886_405), (Similarity::Cosine, 0.866_025), (Similarity::Jaccard, 0.75)]
+        {
+            let measure = measure(similarity, "0.1", 1);
+            let [a, b] = [&rose[..], &flower].map(|words| prepared(&measure, words));
+            let found = measure.compare(&a, &b, measure.threshold).unwrap();
+            assert!((found.forward - expected).abs() < 0.5e-6, "{similarity}: {found:?}");
+        }
     }
 }
