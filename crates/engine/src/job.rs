@@ -17,6 +17,7 @@ use crate::catalogue::Catalogue;
 use crate::classes;
 use crate::context::{Budget, Context, Settings, write_whole};
 use crate::error::EngineError;
+use crate::estimate;
 use crate::kept;
 use crate::lexicon::{self, Counted};
 use crate::measure::Measure;
@@ -339,7 +340,7 @@ impl Job {
         let bytes: u64 = corpora().filter_map(Corpus::bytes).sum();
         let (mut read, mut taken) = (0, 0);
         for corpus in corpora() {
-            let (more, scratch) = sketch::sample(&self.recipe, corpus, self.settings.spool)?;
+            let (more, scratch) = estimate::sample(&self.recipe, corpus, self.settings.spool)?;
             read += more;
             taken += scratch;
         }

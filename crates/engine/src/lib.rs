@@ -21,6 +21,7 @@ mod classes;
 mod context;
 pub mod cost;
 pub mod error;
+mod estimate;
 mod gather;
 pub mod job;
 mod keepers;

@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use lookalike_corpus::{Corpus, Item, Origin};
 use lookalike_methods::{Key, Page, Scratch, Sketch};
 use lookalike_model::Document;
 use lookalike_text::extract::Extractor;
@@ -29,63 +28,10 @@ use crate::measure::Measure;
 use crate::panel::{Panel, Seat};
 use crate::pipeline::{self, Batch, Extra, Feed, HEAVY, Record};
 use crate::reading::Readings;
-use crate::recipe::{JobRecipe, Keep, Within};
+use crate::recipe::{Keep, Within};
 use crate::store::file::RunWriter;
 use crate::store::sort::{Posting, Postings, Sorter, existing};
 use crate::store::symbols::{BlockBuilder, SpoolWriter};
-
-/// Bytes of input that a sample of the first documents reads.
-const SAMPLE_BYTES: u64 = 2 << 20;
-
-/// Sketches the first documents of a corpus; returns how many bytes of the input they took and how much scratch.
-pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: bool) -> Result<(u64, u64), EngineError> {
-    let (panel, measure) = (recipe.panel()?, recipe.measure()?);
-    let profile = recipe.profile()?;
-    let mut readings = Readings::new(&profile, &profile, &panel);
-    let (mut extractor, mut sketch) = (Extractor::default(), Sketch::default());
-    let (mut blocks, mut encoded, mut symbols) = (BlockBuilder::new(), Vec::new(), Vec::new());
-    let content = recipe.content()?;
-    let (mut read, mut scratch) = (0, 0);
-    for shard in corpus.shards().iter().filter(|shard| shard.origin != Origin::Stdin) {
-        let mut reader = shard.open(corpus.options())?;
-        while let Some(item) = reader.next()? {
-            let Item::Document(document) = item else { continue };
-            if document.content.len() >= HEAVY {
-                // It would take more memory than an estimate is worth; its symbols take about half of it.
-                scratch += document.content.len() as u64 / 2;
-                continue;
-            }
-            let text = extractor.extract(&document, content).text;
-            readings.turn();
-            let wordless = readings.words(text).is_empty();
-            let names = 12 + document.id.len() + document.url.map_or(0, str::len);
-            let mut keys = 0;
-            for (number, seat) in panel.proposers().iter().enumerate() {
-                let Some(page) = readings.page(number, text).filter(|_| !wordless) else { continue };
-                seat.method.sketch(&page, &mut sketch);
-                keys += sketch.keys.len() * if seat.method.tagged() { 16 } else { 12 };
-            }
-            if spool && !wordless {
-                measure.symbols(readings.measuring(text), &mut symbols);
-                if blocks.push(0, &symbols) {
-                    blocks.encode(&mut encoded);
-                }
-            }
-            scratch += (Row::WIDTH + names + panel.width() + keys) as u64;
-            if reader.consumed() + read >= SAMPLE_BYTES {
-                break;
-            }
-        }
-        read += reader.consumed();
-        if read >= SAMPLE_BYTES {
-            break;
-        }
-    }
-    if !blocks.is_empty() {
-        blocks.encode(&mut encoded);
-    }
-    Ok((read, scratch + encoded.len() as u64))
-}
 
 /// What is known of every document, at fixed width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

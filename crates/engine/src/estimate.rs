@@ -1,0 +1,126 @@
+//! How much disk a run will take, from the first documents of its input.
+
+use std::sync::Arc;
+
+use lookalike_corpus::{Corpus, Item, Origin};
+use lookalike_methods::lexicon::Lexicon;
+use lookalike_methods::{Detail, Page, Scratch, Sketch};
+use lookalike_text::extract::Extractor;
+use lookalike_text::{Analyser, Features, Profile};
+
+use crate::error::EngineError;
+use crate::panel::{Panel, Seat};
+use crate::pipeline::HEAVY;
+use crate::reading::Readings;
+use crate::recipe::JobRecipe;
+use crate::sketch::Row;
+use crate::store::symbols::BlockBuilder;
+
+/// Bytes of input that the sample reads.
+const SAMPLE_BYTES: u64 = 2 << 20;
+
+/// The first documents of a corpus.
+#[derive(Default)]
+struct First {
+    texts: Vec<String>,
+    /// Bytes of the input that they took.
+    read: u64,
+    /// Bytes of their names, and of what becomes of documents too large to be looked at.
+    known: u64,
+}
+
+/// Sketches the first documents of a corpus; returns how many bytes of the input they took and how much scratch.
+pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: bool) -> Result<(u64, u64), EngineError> {
+    let (panel, measure, profile) = (recipe.panel()?, recipe.measure()?, recipe.profile()?);
+    let first = first(recipe, corpus)?;
+    panel.proposers().iter().for_each(|seat| teach(seat, &profile, &first.texts));
+    let mut readings = Readings::new(&profile, &profile, &panel);
+    let (mut blocks, mut encoded, mut symbols) = (BlockBuilder::new(), Vec::new(), Vec::new());
+    let mut sketch = Sketch::default();
+    let mut scratch = first.known;
+    for text in &first.texts {
+        readings.turn();
+        let wordless = readings.words(text).is_empty();
+        scratch += (Row::WIDTH + panel.width()) as u64;
+        if wordless {
+            continue;
+        }
+        scratch += key_bytes(&panel, &mut readings, text, &mut sketch);
+        if spool {
+            measure.symbols(readings.measuring(text), &mut symbols);
+            if blocks.push(0, &symbols) {
+                blocks.encode(&mut encoded);
+            }
+        }
+    }
+    if !blocks.is_empty() {
+        blocks.encode(&mut encoded);
+    }
+    Ok((first.read, scratch + encoded.len() as u64))
+}
+
+/// Bytes of a document's keys by all methods.
+fn key_bytes(panel: &Panel, readings: &mut Readings, text: &str, sketch: &mut Sketch) -> u64 {
+    let mut bytes = 0;
+    for (number, seat) in panel.proposers().iter().enumerate() {
+        if let Some(page) = readings.page(number, text) {
+            seat.method.sketch(&page, sketch);
+            bytes += sketch.keys.len() * if seat.method.tagged() { 16 } else { 12 };
+        }
+    }
+    bytes as u64
+}
+
+fn first(recipe: &JobRecipe, corpus: &Corpus) -> Result<First, EngineError> {
+    let (mut first, mut extractor, content) = (First::default(), Extractor::default(), recipe.content()?);
+    for shard in corpus.shards().iter().filter(|shard| shard.origin != Origin::Stdin) {
+        let mut reader = shard.open(corpus.options())?;
+        while let Some(item) = reader.next()? {
+            let Item::Document(document) = item else { continue };
+            if document.content.len() >= HEAVY {
+                // It would take more memory than an estimate is worth; its symbols take about half of it.
+                first.known += document.content.len() as u64 / 2;
+                continue;
+            }
+            first.known += (12 + document.id.len() + document.url.map_or(0, str::len)) as u64;
+            first.texts.push(extractor.extract(&document, content).text.to_owned());
+            if reader.consumed() + first.read >= SAMPLE_BYTES {
+                break;
+            }
+        }
+        first.read += reader.consumed();
+        if first.read >= SAMPLE_BYTES {
+            break;
+        }
+    }
+    Ok(first)
+}
+
+/// Lets a method that must know the corpus first see the sample instead.
+fn teach(seat: &Seat, run: &Profile, texts: &[String]) {
+    let method = &seat.method;
+    if method.lexicon() == Detail::Nothing && method.survey().is_none() {
+        return;
+    }
+    let profile = method.profile().unwrap_or(run);
+    let mut analyser = Analyser::new(profile);
+    let mut read = |text: &String| {
+        let mut features = Features::default();
+        analyser.read(text, &mut features);
+        analyser.read_sentences(&mut features);
+        features
+    };
+    let pages: Vec<Features> = texts.iter().map(&mut read).collect();
+    if method.lexicon() > Detail::Nothing {
+        // What cannot be learned from so little has no keys here, and is an error of the run if it stays so.
+        let _ = method.learn(&Arc::new(Lexicon::gather(&profile.recipe(), &pages)));
+    }
+    let Some(survey) = method.survey() else { return };
+    let mut scratch = Scratch::default();
+    for pass in 0..survey.passes() {
+        for (text, features) in texts.iter().zip(&pages).filter(|(_, features)| !features.is_empty()) {
+            survey.see(pass, &Page { text, features }, &mut scratch);
+        }
+        survey.end(pass);
+    }
+}
