@@ -218,6 +218,7 @@ impl Job {
         if let Some(done) = self.finished(folder)? {
             return Ok(Opened::Finished(Box::new(done)));
         }
+        lexicon::check(&self.recipe, self.lexicon.as_deref())?;
         std::fs::create_dir_all(&work).map_err(|error| EngineError::write(&work, error))?;
         let lock = lock(folder, &work.join(LOCK))?;
         // Whoever held the lock a moment ago may have come to the end.

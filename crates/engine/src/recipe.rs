@@ -6,8 +6,8 @@ use std::str::FromStr;
 use lookalike_corpus::{Fields, Namespaces, ReadOptions};
 use lookalike_methods::{Method, Setting, method};
 use lookalike_model::{Recipe, Similarity, Threshold};
-use lookalike_text::Profile;
 use lookalike_text::extract::ContentMode;
+use lookalike_text::{Profile, ProfileError};
 use serde::{Deserialize, Serialize};
 
 use crate::error::EngineError;
@@ -259,12 +259,7 @@ impl JobRecipe {
 
     /// The measuring profile.
     pub fn profile(&self) -> Result<Profile, EngineError> {
-        let bad = |error: &dyn fmt::Display| EngineError::Request(error.to_string());
-        let mut text = format!("{}:", self.profile.name);
-        for (key, value) in self.profile.parameters.iter().filter(|(key, _)| *key != "unicode") {
-            text.push_str(&format!("{key}={value},"));
-        }
-        let profile: Profile = text.trim_end_matches([',', ':']).parse().map_err(|error| bad(&error))?;
+        let profile = profile_of(&self.profile).map_err(|error| EngineError::Request(error.to_string()))?;
         self.profile
             .require(&profile.recipe())
             .map_err(|error| EngineError::Request(format!("the profile was {error}")))?;
@@ -329,6 +324,15 @@ impl JobRecipe {
         };
         format!("there {} and here {}", listed(missing(&ours, &theirs)), listed(missing(&theirs, &ours)))
     }
+}
+
+/// The profile that a recipe is of, whatever its version.
+pub(crate) fn profile_of(recipe: &Recipe) -> Result<Profile, ProfileError> {
+    let mut text = format!("{}:", recipe.name);
+    for (key, value) in recipe.parameters.iter().filter(|(key, _)| *key != "unicode") {
+        text.push_str(&format!("{key}={value},"));
+    }
+    text.trim_end_matches([',', ':']).parse()
 }
 
 /// Fails unless both are of one version, of the profile and of Unicode.

@@ -126,8 +126,8 @@ impl Method for Pugh {
     fn advice(&self) -> Option<String> {
         let stable = |changes| 100.0 * stability(self.lists as u32, changes);
         Some(format!(
-            "pugh gives a document {} fingerprints; of two documents that differ in {} words it finds {:.0} percent, in \
-             {} words {:.0} percent.",
+            "pugh gives a document {} fingerprints; if one of two documents has {} words more it finds {:.0} percent, {} \
+             words {:.0} percent, and a word replaced counts as two.",
             self.lists,
             self.lists,
             stable(self.lists as u32),

@@ -163,8 +163,8 @@ impl Method for Randomised {
     fn advice(&self) -> Option<String> {
         let percent = |changes| 100.0 * stability(self.part, changes, self.versions);
         Some(format!(
-            "randomised reckons the signature of {} {} times over; of two documents that differ in one word it finds at \
-             least {:.0} percent, in two {:.0} percent, in three {:.0} percent.",
+            "randomised reckons the signature of {} {} times over; if one of two documents has one word more it \
+             finds at least {:.0} percent, two words {:.0} percent, three {:.0} percent, and a word replaced counts as two.",
             self.inner.recipe().name,
             self.versions + 1,
             percent(1),

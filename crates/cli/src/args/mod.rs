@@ -47,7 +47,8 @@ pub enum Command {
     Pairs(Box<PairsArgs>),
     /// Count the words of a corpus, for methods that weigh them
     ///
-    /// A method reads words by its own profile: imatch by kolcz, a1 to a12 by yandex. Give the same one by --profile.
+    /// A method reads words by its own profile: imatch by kolcz, a1 to a12 by yandex. Give the same one by --profile,
+    /// and the --content that the run will have.
     #[command(
         override_usage = "lookalike lexicon [OPTIONS] --output <FILE> <INPUT>...\n       lookalike lexicon show <FILE> [WORD]..."
     )]

@@ -13,6 +13,11 @@ use crate::progress::{Progress, Total, thousands};
 
 pub(crate) fn run(args: &HenzingerArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let truth = args.truth();
+    if args.input.inputs.iter().any(|input| input == "-") {
+        let sentence =
+            "the comparison reads the corpus several times, which standard input cannot be; give files";
+        return Err(Failure::Usage(sentence.to_owned()));
+    }
     super::job::outside(&args.input.inputs, &args.output)?;
     let corpus = args.input.corpus_with(truth.read_options()?)?;
     std::fs::create_dir_all(&args.output).map_err(|error| {
@@ -69,6 +74,7 @@ fn print(args: &HenzingerArgs, lines: &[Line], out: &mut impl Write) -> std::io:
         )?;
     }
     writeln!(out, "\npublished: Henzinger 2006, samples of pairs from 1.6 billion pages, judged by people")?;
+    writeln!(out, "pairs of equal documents are in the counts")?;
     for line in lines.iter().filter(|line| line.outcome.giant_groups > 0) {
         writeln!(
             out,

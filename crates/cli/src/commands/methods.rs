@@ -39,11 +39,10 @@ struct Parameter {
 
 pub(crate) fn run(args: &MethodsArgs) -> Result<Outcome, Failure> {
     let mut out = std::io::stdout().lock();
-    let chosen: Vec<&About> = match &args.name {
-        None => METHODS.to_vec(),
-        Some(name) => vec![find(name)?],
+    let shown: Vec<Shown> = match &args.name {
+        None => METHODS.iter().map(|about| shown(about, about.name)).collect::<Result<_, _>>()?,
+        Some(name) => vec![shown(find(name)?, name)?],
     };
-    let shown: Vec<Shown> = chosen.into_iter().map(shown).collect::<Result<_, _>>()?;
     match (args.json, &shown[..], &args.name) {
         (true, [one], Some(_)) => {
             serde_json::to_writer_pretty(&mut out, one).map_err(std::io::Error::from)?
@@ -69,8 +68,9 @@ fn find(name: &str) -> Result<&'static About, Failure> {
         .ok_or_else(|| Failure::Missing(format!("{name} is not told of")))
 }
 
-fn shown(about: &'static About) -> Result<Shown, Failure> {
-    let made = method(about.name, &Setting::default()).map_err(|error| Failure::Usage(error.to_string()))?;
+/// A method with the parameters that it has under the name, or as it was typed.
+fn shown(about: &'static About, typed: &str) -> Result<Shown, Failure> {
+    let made = method(typed, &Setting::default()).map_err(|error| Failure::Usage(error.to_string()))?;
     let recipe = made.recipe();
     let parameter = |&(name, meaning): &(&'static str, &'static str)| Parameter {
         name,

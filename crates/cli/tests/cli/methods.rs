@@ -204,7 +204,7 @@ fn a_lexicon_that_does_not_fit_is_one_sentence() {
         let done = run.path(&input).option("-o", folder.join("x.jsonl")).run().exits(2);
         let last = done.stderr.lines().last().unwrap_or_default();
         assert_eq!(last, format!("lookalike: {sentence}"));
-        std::fs::remove_dir_all(folder.join("x.jsonl.job")).unwrap();
+        assert!(!folder.join("x.jsonl.job").exists(), "a folder was made for nothing");
     };
     fails(
         "--method tfidf",
@@ -229,6 +229,29 @@ fn a_lexicon_that_does_not_fit_is_one_sentence() {
             lexicon.display()
         ),
     );
+}
+
+#[test]
+fn nothing_to_count_is_no_error_and_an_empty_lexicon_is() {
+    let folder = Folder::new();
+    let empty = folder.file("empty.jsonl", "{\"text\":\"…\"}\n");
+    for method in ["imatch", "tfidf", "simhash:weight=idf", "a9"] {
+        assert_eq!(run(&empty, &format!("--method {method}")), [] as [Value; 0], "{method}");
+    }
+    let lexicon = folder.join("l");
+    let words = "lexicon --progress none --profile kolcz:min-letters=2";
+    lookalike(words.split(' ')).path(&empty).option("-o", &lexicon).run().exits(0);
+    let with = |method: &str| {
+        let run = pairs(&format!("--method {method}")).option("--lexicon", &lexicon).path(&empty);
+        run.option("-o", folder.join("x.jsonl")).run().exits(2).stderr
+    };
+    let other = with("imatch");
+    assert!(
+        other.contains("by the profile kolcz:min-letters=2, and the method reads them by kolcz;"),
+        "{other}"
+    );
+    let none = with("imatch:profile=kolcz;min-letters=2");
+    assert!(none.contains("it has no words; make one from documents that have"), "{none}");
 }
 
 #[test]

@@ -21,8 +21,9 @@ use xxhash_rust::xxh3::Xxh3Default;
 use self::tally::Tally;
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::panel::Seat;
+use crate::panel::{Panel, Seat};
 use crate::pipeline::Batch;
+use crate::recipe::{JobRecipe, profile_of};
 use crate::sketch::Workshop;
 use crate::survey::walk;
 
@@ -56,15 +57,8 @@ pub fn fingerprint(path: &Path) -> Result<String, EngineError> {
 
 /// Gives every method that asks for one a lexicon by its own profile: the one that was given, or one of the input.
 pub(crate) fn provide(ctx: &mut Context<'_>) -> Result<(), EngineError> {
-    let mut profiles: Vec<(Profile, Detail)> = Vec::new();
-    for seat in ctx.panel.seats().iter().filter(|seat| seat.method.lexicon() > Detail::Nothing) {
-        let (profile, detail) = (seat.method.profile().unwrap_or(&ctx.profile), seat.method.lexicon());
-        match profiles.iter_mut().find(|(known, _)| known == profile) {
-            Some((_, most)) => *most = detail.max(*most),
-            None => profiles.push((profile.clone(), detail)),
-        }
-    }
-    let given = given(ctx, &profiles)?;
+    let profiles = wanted(&ctx.panel, &ctx.profile);
+    let given = given(ctx.recipe, ctx.lexicon.as_deref(), &profiles)?;
     for (number, (profile, detail)) in profiles.iter().enumerate() {
         let path = match &given {
             Some((path, of)) if of == profile => path.clone(),
@@ -77,6 +71,14 @@ pub(crate) fn provide(ctx: &mut Context<'_>) -> Result<(), EngineError> {
             }
         };
         let lexicon = load(ctx, &path, *detail)?;
+        if lexicon.documents() == 0 {
+            // Nothing can be learned from nothing; of an input without words there is nothing to find either.
+            if given.as_ref().is_none_or(|(_, of)| of != profile) {
+                continue;
+            }
+            let why = "it has no words; make one from documents that have";
+            return Err(not_a_lexicon(&path, &why));
+        }
         let wants = |seat: &&Seat| {
             seat.method.lexicon() > Detail::Nothing
                 && seat.method.profile().unwrap_or(&ctx.profile) == profile
@@ -88,13 +90,33 @@ pub(crate) fn provide(ctx: &mut Context<'_>) -> Result<(), EngineError> {
     Ok(())
 }
 
+/// The profiles of methods that ask for a lexicon, each with the most that is asked of it.
+fn wanted(panel: &Panel, run: &Profile) -> Vec<(Profile, Detail)> {
+    let mut profiles: Vec<(Profile, Detail)> = Vec::new();
+    for seat in panel.seats().iter().filter(|seat| seat.method.lexicon() > Detail::Nothing) {
+        let (profile, detail) = (seat.method.profile().unwrap_or(run), seat.method.lexicon());
+        match profiles.iter_mut().find(|(known, _)| known == profile) {
+            Some((_, most)) => *most = detail.max(*most),
+            None => profiles.push((profile.clone(), detail)),
+        }
+    }
+    profiles
+}
+
+/// Refuses a lexicon that does not go with a recipe.
+pub(crate) fn check(recipe: &JobRecipe, lexicon: Option<&Path>) -> Result<(), EngineError> {
+    let profiles = wanted(&recipe.panel()?, &recipe.profile()?);
+    given(recipe, lexicon, &profiles).map(drop)
+}
+
 /// The lexicon that was given and the profile of its words, if it is the recipe's and one of these profiles.
 fn given(
-    ctx: &Context<'_>,
+    recipe: &JobRecipe,
+    lexicon: Option<&Path>,
     profiles: &[(Profile, Detail)],
 ) -> Result<Option<(PathBuf, Profile)>, EngineError> {
-    check_given(ctx, profiles.is_empty())?;
-    let Some(path) = ctx.lexicon.clone() else { return Ok(None) };
+    check_given(recipe, lexicon, profiles.is_empty())?;
+    let Some(path) = lexicon.map(Path::to_owned) else { return Ok(None) };
     let recipe = open(&path)?.profile().clone();
     if let Some((profile, _)) = profiles.iter().find(|(profile, _)| profile.recipe() == recipe) {
         return Ok(Some((path, profile.clone())));
@@ -104,16 +126,16 @@ fn given(
         "the lexicon {} holds words by the profile {}, and the method reads them by {}; make one by lookalike lexicon \
          --profile {}",
         path.display(),
-        recipe.name,
+        profile_of(&recipe).map_or(recipe.to_string(), |profile| profile.to_string()),
         wanted.join(" or "),
         wanted[0]
     )))
 }
 
 /// Refuses a lexicon that nobody asks for, and another than the recipe names.
-fn check_given(ctx: &Context<'_>, unwanted: bool) -> Result<(), EngineError> {
+fn check_given(recipe: &JobRecipe, lexicon: Option<&Path>, unwanted: bool) -> Result<(), EngineError> {
     let request = |sentence: String| Err(EngineError::Request(sentence));
-    match (&ctx.lexicon, &ctx.recipe.lexicon) {
+    match (lexicon, &recipe.lexicon) {
         (None, None) => Ok(()),
         (Some(path), _) if unwanted => request(format!(
             "no method of this run asks for a lexicon; leave --lexicon {} out, or take one that weighs words",

@@ -353,8 +353,9 @@ impl Method for IMatch {
         let part = if self.bootstrap { (-1f64).exp() } else { self.drop };
         let percent = |changes| 100.0 * stability(part, changes, self.lexicons);
         Some(format!(
-            "imatch gives a document {} signatures by the words of middling frequency; of two documents that differ in \
-             one word of the lexicon it finds {:.0} percent, in two {:.0} percent, in three {:.0} percent.",
+            "imatch gives a document {} signatures by the words of middling frequency; if one of two \
+             documents has one word of the lexicon more it finds {:.0} percent, two words {:.0} percent, three {:.0} percent, \
+             and a word replaced counts as two.",
             self.lexicons + 1,
             percent(1),
             percent(2),
