@@ -160,7 +160,8 @@ fn open(path: &Path) -> Result<Reader<BufReader<File>>, EngineError> {
 /// Reads a lexicon into memory, and sets aside what it takes.
 fn load(ctx: &mut Context<'_>, path: &Path, detail: Detail) -> Result<Arc<Lexicon>, EngineError> {
     let reader = open(path)?;
-    let most = ctx.budget.holdable();
+    // A table that grows is there twice for a moment, and that must fit, too.
+    let most = ctx.budget.holdable() / 3 * 2;
     let lexicon = Lexicon::read(reader, detail, most).map_err(|error| match error {
         LexiconError::TooLarge => {
             // A word takes about as much in memory as in the file, and twice that while it is read.
