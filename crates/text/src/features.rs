@@ -1,13 +1,13 @@
 //! From text to features: words, their hashes, sentences.
 
 use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed, options::WordBreakInvariantOptions};
-use lookalike_model::{Span, SpanMap};
+use lookalike_model::Span;
 
 use crate::class::Class;
 use crate::hash;
-use crate::normal::Normaliser;
 use crate::profile::{Profile, Segmentation};
-use crate::runs::{self, Alphabet, Unspaced};
+use crate::runs::{Alphabet, Unspaced};
+use crate::scan::{Scanned, Scanner};
 use crate::sentences;
 use crate::stop;
 
@@ -25,7 +25,7 @@ use crate::stop;
 /// ```
 pub struct Analyser {
     profile: Profile,
-    normaliser: Normaliser,
+    scanner: Scanner,
     segmenter: Option<WordSegmenterBorrowed<'static>>,
     filter: Filter,
 }
@@ -42,9 +42,13 @@ impl Analyser {
                 Some(WordSegmenter::new_dictionary(WordBreakInvariantOptions::default()))
             }
         };
+        let unspaced = match profile.segmentation {
+            Segmentation::Bigrams => Unspaced::Bigrams,
+            _ => Unspaced::Runs,
+        };
         Analyser {
             profile: profile.clone(),
-            normaliser: Normaliser::new(profile.form),
+            scanner: Scanner::new(profile.form, profile.alphabet, unspaced),
             segmenter,
             filter: Filter::new(profile),
         }
@@ -57,55 +61,33 @@ impl Analyser {
 
     /// Replaces `features` with those of `text`.
     pub fn read(&mut self, text: &str, features: &mut Features) {
-        let Features { normal, spans, words, hashes, .. } = features;
-        self.normaliser.run(text, normal, spans);
-        words.clear();
-        hashes.clear();
-        features.sentences.clear();
-        let normal = &*features.normal;
-        let (words, hashes) = (&mut features.words, &mut features.hashes);
-        if self.profile.keeps_all() {
-            self.cut(normal, |start, end| {
-                words.push(Span { start: start as u32, end: end as u32 });
-                hashes.push(hash::word(&normal.as_bytes()[start..end]));
-            });
-        } else {
-            self.cut(normal, |start, end| {
-                let hash = hash::word(&normal.as_bytes()[start..end]);
-                if self.filter.keeps(&normal[start..end], hash) {
-                    words.push(Span { start: start as u32, end: end as u32 });
-                    hashes.push(hash);
-                }
-            });
+        let Features { scanned, hashes, sentences } = features;
+        sentences.clear();
+        self.scanner.run(text, scanned);
+        if let Some(segmenter) = self.segmenter {
+            segments(segmenter, scanned, self.profile.alphabet);
         }
-        if !has_distinct(hashes, self.profile.min_distinct) {
-            words.clear();
-            hashes.clear();
+        hash::words(scanned, hashes);
+        if !self.profile.keeps_all() {
+            features.retain(|word, hash| self.filter.keeps(word, hash));
+        }
+        if !has_distinct(&features.hashes, self.profile.min_distinct) {
+            features.retain(|_, _| false);
         }
     }
 
     /// Finds the sentences of the text that `features` were read from last.
     pub fn read_sentences(&self, features: &mut Features) {
-        let Features { normal, words, sentences, .. } = features;
+        let Features { scanned: Scanned { normal, starts, .. }, sentences, .. } = features;
         sentences.clear();
         let mut first = 0;
         sentences::ends(normal, self.profile.ideographic_stops, |end| {
-            let count = words[first..].partition_point(|word| (word.start as usize) < end);
+            let count = starts[first..].partition_point(|&start| (start as usize) < end);
             if count > 0 {
                 sentences.push(Span::new(first, first + count));
             }
             first += count;
         });
-    }
-
-    /// Cuts `normal` into words.
-    fn cut(&self, normal: &str, word: impl FnMut(usize, usize)) {
-        let alphabet = self.profile.alphabet;
-        match (self.profile.segmentation, self.segmenter) {
-            (_, Some(segmenter)) => segments(segmenter, normal, alphabet, word),
-            (Segmentation::Bigrams, _) => runs::runs(normal, alphabet, Unspaced::Bigrams, word),
-            _ => runs::runs(normal, alphabet, Unspaced::Runs, word),
-        }
     }
 }
 
@@ -137,21 +119,16 @@ impl Filter {
     }
 }
 
-/// The stretches between word boundaries that hold a word character.
-fn segments(
-    segmenter: WordSegmenterBorrowed<'static>,
-    text: &str,
-    alphabet: Alphabet,
-    mut word: impl FnMut(usize, usize),
-) {
-    let belongs = |c: char| match alphabet {
-        Alphabet::LettersMarksNumbers => Class::of(c).is_word(),
-        Alphabet::Alphanumeric => Class::of(c).is_alphanumeric(),
-    };
+/// Replaces the words by the stretches between word boundaries that hold a word character.
+fn segments(segmenter: WordSegmenterBorrowed<'static>, scanned: &mut Scanned, alphabet: Alphabet) {
+    let Scanned { normal, starts, ends, .. } = scanned;
+    starts.clear();
+    ends.clear();
     let mut start = 0;
-    for end in segmenter.segment_str(text) {
-        if text[start..end].chars().any(belongs) {
-            word(start, end);
+    for end in segmenter.segment_str(normal) {
+        if normal[start..end].chars().any(|c| Class::of(c).is_any(alphabet.flag())) {
+            starts.push(start as u32);
+            ends.push(end as u32);
         }
         start = end;
     }
@@ -176,11 +153,7 @@ fn has_distinct(hashes: &[u64], wanted: usize) -> bool {
 /// Used again for one text after the other, it allocates only for the longest.
 #[derive(Debug, Default)]
 pub struct Features {
-    normal: String,
-    /// From `normal` back to the text.
-    spans: SpanMap,
-    /// Words as spans of `normal`.
-    words: Vec<Span>,
+    scanned: Scanned,
     hashes: Vec<u64>,
     /// Sentences as ranges of word numbers.
     sentences: Vec<Span>,
@@ -189,32 +162,53 @@ pub struct Features {
 impl Features {
     /// Number of words.
     pub fn len(&self) -> usize {
-        self.words.len()
+        self.hashes.len()
     }
 
     /// True for a text without words. Such a document is kept, never collapsed and never paired.
     pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
+        self.hashes.is_empty()
     }
 
     /// The text in normal form and lower case.
     pub fn normal(&self) -> &str {
-        &self.normal
+        &self.scanned.normal
     }
 
     /// The word at this place.
     pub fn word(&self, index: usize) -> &str {
-        self.words[index].of(&self.normal)
+        self.at(index).of(&self.scanned.normal)
     }
 
     /// The words, in normal form and lower case.
     pub fn words(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.words.iter().map(|span| span.of(&self.normal))
+        (0..self.len()).map(|index| self.word(index))
     }
 
     /// Where word `index` stands in the text that the features were read from.
     pub fn span(&self, index: usize) -> Span {
-        self.spans.back(self.words[index])
+        self.scanned.spans.back(self.at(index))
+    }
+
+    /// Where word `index` stands in the text in normal form.
+    fn at(&self, index: usize) -> Span {
+        Span { start: self.scanned.starts[index], end: self.scanned.ends[index] }
+    }
+
+    /// Drops the words for which `keep` is false.
+    fn retain(&mut self, mut keep: impl FnMut(&str, u64) -> bool) {
+        let mut kept = 0;
+        for index in 0..self.len() {
+            if keep(self.word(index), self.hashes[index]) {
+                let Scanned { starts, ends, .. } = &mut self.scanned;
+                (starts[kept], ends[kept], self.hashes[kept]) =
+                    (starts[index], ends[index], self.hashes[index]);
+                kept += 1;
+            }
+        }
+        self.scanned.starts.truncate(kept);
+        self.scanned.ends.truncate(kept);
+        self.hashes.truncate(kept);
     }
 
     /// The hashes of the words, in their order.
@@ -262,19 +256,20 @@ impl Features {
 
     /// Makes `out` the same text without the words whose hash `keep` is false for.
     pub fn thin(&self, out: &mut Features, mut keep: impl FnMut(u64) -> bool) {
-        out.normal.clone_from(&self.normal);
-        out.spans.clone_from(&self.spans);
-        out.words.clear();
+        out.scanned.clear();
+        out.scanned.normal.push_str(&self.scanned.normal);
+        out.scanned.spans.clone_from(&self.scanned.spans);
         out.hashes.clear();
         out.sentences.clear();
         let mut first = 0;
         let mut sentences = self.sentences.iter().peekable();
-        for (index, (&word, &hash)) in self.words.iter().zip(&self.hashes).enumerate() {
+        for (index, &hash) in self.hashes.iter().enumerate() {
             while sentences.next_if(|sentence| sentence.end as usize <= index).is_some() {
                 out.end_sentence(&mut first);
             }
             if keep(hash) {
-                out.words.push(word);
+                out.scanned.starts.push(self.scanned.starts[index]);
+                out.scanned.ends.push(self.scanned.ends[index]);
                 out.hashes.push(hash);
             }
         }
@@ -285,9 +280,9 @@ impl Features {
 
     /// Ends a sentence behind the last word, if it has any.
     fn end_sentence(&mut self, first: &mut usize) {
-        if self.words.len() > *first {
-            self.sentences.push(Span::new(*first, self.words.len()));
-            *first = self.words.len();
+        if self.len() > *first {
+            self.sentences.push(Span::new(*first, self.len()));
+            *first = self.len();
         }
     }
 
@@ -304,11 +299,11 @@ impl Features {
 
     /// Appends the canonical text of sentence `index` to `out`: its words with one blank between.
     pub fn sentence_text(&self, index: usize, out: &mut String) {
-        for (place, word) in self.words[self.sentence(index)].iter().enumerate() {
+        for (place, index) in self.sentence(index).enumerate() {
             if place > 0 {
                 out.push(' ');
             }
-            out.push_str(word.of(&self.normal));
+            out.push_str(self.word(index));
         }
     }
 }

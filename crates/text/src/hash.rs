@@ -9,6 +9,9 @@
 //!
 //! All are part of the file formats: changing one changes every stored sketch.
 
+mod words;
+
+pub(crate) use words::words;
 use xxhash_rust::xxh3;
 
 /// 2^64 divided by the golden ratio.

@@ -22,15 +22,19 @@
 //! - [`hash`]: the hash functions of words and of windows of words
 //! - [`script`]: which script a text is written in
 //! - [`stop`]: function words, a short list per language
-//! - `normal`, `runs`, `sentences`, `class`: the steps in between
+//! - [`cpu`]: what this machine's processor can do
+//! - `scan`, `blocks`, `normal`, `runs`, `sentences`, `class`: the steps in between
 
+mod blocks;
 mod class;
+pub mod cpu;
 pub mod extract;
 pub mod features;
 pub mod hash;
 mod normal;
 pub mod profile;
 mod runs;
+mod scan;
 pub mod script;
 mod sentences;
 pub mod stop;

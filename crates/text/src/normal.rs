@@ -1,4 +1,4 @@
-//! Normal forms and lower case, with the way back.
+//! Normal forms.
 //!
 //! Nearly all text is already normal, so the work is done on the few stretches that may not be: a character
 //! that is *unstable* (it changes under the normal form, or may melt into its predecessor) is normalised
@@ -6,9 +6,6 @@
 //! afresh whatever stands before it, so this equals normalising the whole text; a test holds it to that.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
-use lookalike_model::SpanMap;
-
-use crate::class::Class;
 
 /// A Unicode normal form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,15 +16,10 @@ pub enum Form {
     Nfkc,
 }
 
-/// So many ASCII characters in a row end the loop over characters. Most scripts have an ASCII blank between
-/// words, for which changing loops would not pay.
-pub(crate) const ASCII_STRETCH: usize = 12;
-
-/// Brings text into a normal form and lower case, code point by code point (no locale, no final-sigma rule).
+/// Brings stretches of text into a normal form.
 pub(crate) struct Normaliser {
-    form: Form,
     normaliser: ComposingNormalizerBorrowed<'static>,
-    /// One stretch in normal form, before lower-casing.
+    /// The last stretch.
     stretch: String,
 }
 
@@ -37,115 +29,15 @@ impl Normaliser {
             Form::Nfc => ComposingNormalizerBorrowed::new_nfc(),
             Form::Nfkc => ComposingNormalizerBorrowed::new_nfkc(),
         };
-        Normaliser { form, normaliser, stretch: String::new() }
+        Normaliser { normaliser, stretch: String::new() }
     }
 
-    /// Appends nothing: replaces `out` and `spans` with the normal form of `text` and the way back to it.
-    pub(crate) fn run(&mut self, text: &str, out: &mut String, spans: &mut SpanMap) {
-        out.clear();
-        spans.clear();
-        out.reserve(text.len());
-        let mut at = 0;
-        while at < text.len() {
-            let plain = ascii_prefix(&text.as_bytes()[at..]);
-            copy(text, at, plain, out, spans);
-            at += plain;
-            at += self.beyond_ascii(text, at, out, spans);
-        }
+    /// A stretch in normal form.
+    pub(crate) fn run(&mut self, text: &str) -> &str {
+        self.stretch.clear();
+        self.normaliser.normalize_to(text, &mut self.stretch).expect("writing to a string cannot fail");
+        &self.stretch
     }
-
-    /// Handles the characters from `from` up to a longer stretch of ASCII; returns how many bytes that were.
-    fn beyond_ascii(&mut self, text: &str, from: usize, out: &mut String, spans: &mut SpanMap) -> usize {
-        let mut at = from;
-        // Characters from `kept` to `at` are stable and wait to be copied in one piece.
-        let mut kept = from;
-        let compatibility = self.form == Form::Nfkc;
-        let mut ascii = 0;
-        while let Some(c) = text[at..].chars().next() {
-            if c.is_ascii() {
-                at += 1;
-                ascii += 1;
-                if ascii == ASCII_STRETCH {
-                    break;
-                }
-                continue;
-            }
-            ascii = 0;
-            let class = Class::of(c);
-            if class.is_unstable(compatibility) {
-                copy(text, kept, at - kept, out, spans);
-                at = self.normalise_stretch(text, at, out, spans);
-                kept = at;
-            } else if class.is_cased() {
-                copy(text, kept, at - kept, out, spans);
-                push_lower(c, at, out, spans);
-                at += c.len_utf8();
-                kept = at;
-            } else {
-                at += c.len_utf8();
-            }
-        }
-        copy(text, kept, at - kept, out, spans);
-        at - from
-    }
-
-    /// Normalises the unstable characters from `at` on together with the one before; returns where they end.
-    fn normalise_stretch(&mut self, text: &str, at: usize, out: &mut String, spans: &mut SpanMap) -> usize {
-        let compatibility = self.form == Form::Nfkc;
-        let unstable = |c: &char| Class::of(*c).is_unstable(compatibility);
-        let end = at + text[at..].chars().take_while(unstable).map(char::len_utf8).sum::<usize>();
-        let before = text[..at].chars().next_back().map_or(0, char::len_utf8);
-        let start = self.take_back(text, at, before, out);
-        let Normaliser { normaliser, stretch, .. } = self;
-        stretch.clear();
-        normaliser.normalize_to(&text[start..end], stretch).expect("writing to a string cannot fail");
-        spans.replaced(out.len(), start, end - start);
-        for c in stretch.chars() {
-            out.extend(c.to_lowercase());
-        }
-        end
-    }
-
-    /// Removes the character before `at` from the output again, so that it can be normalised with its
-    /// successors. Not when it was itself the end of a stretch: then nothing unstable can follow it.
-    fn take_back(&self, text: &str, at: usize, before: usize, out: &mut String) -> usize {
-        let start = at - before;
-        for _ in text[start..at].chars().flat_map(char::to_lowercase) {
-            out.pop();
-        }
-        start
-    }
-}
-
-/// Copies a stable stretch; ASCII capitals in it become small.
-fn copy(text: &str, at: usize, length: usize, out: &mut String, spans: &mut SpanMap) {
-    let start = out.len();
-    spans.copied(start, at, length);
-    out.push_str(&text[at..at + length]);
-    out[start..].make_ascii_lowercase();
-}
-
-/// Appends the lower case of one character that has one.
-fn push_lower(c: char, at: usize, out: &mut String, spans: &mut SpanMap) {
-    let start = out.len();
-    out.extend(c.to_lowercase());
-    if out.len() - start == c.len_utf8() {
-        spans.copied(start, at, c.len_utf8());
-    } else {
-        spans.replaced(start, at, c.len_utf8());
-    }
-}
-
-/// Number of ASCII bytes at the front.
-fn ascii_prefix(bytes: &[u8]) -> usize {
-    let whole = bytes
-        .as_chunks::<32>()
-        .0
-        .iter()
-        .take_while(|block| block.iter().fold(0, |bits, byte| bits | byte) < 0x80)
-        .count();
-    let at = whole * 32;
-    at + bytes[at..].iter().take_while(|byte| byte.is_ascii()).count()
 }
 
 #[cfg(test)]
@@ -154,10 +46,17 @@ mod tests {
     use lookalike_model::Span;
     use proptest::prelude::*;
 
-    fn normal(form: Form, text: &str) -> String {
-        let (mut out, mut spans) = (String::new(), SpanMap::default());
-        Normaliser::new(form).run(text, &mut out, &mut spans);
+    use crate::runs::{Alphabet, Unspaced};
+    use crate::scan::{Scanned, Scanner};
+
+    fn scan(form: Form, text: &str) -> Scanned {
+        let mut out = Scanned::default();
+        Scanner::new(form, Alphabet::LettersMarksNumbers, Unspaced::Bigrams).run(text, &mut out);
         out
+    }
+
+    fn normal(form: Form, text: &str) -> String {
+        scan(form, text).normal
     }
 
     /// The simplest correct version: the whole text at once.
@@ -196,8 +95,7 @@ mod tests {
     #[test]
     fn spans_lead_back_to_the_stretch_a_character_was_made_from() {
         let text = "x ﬁ İz";
-        let (mut out, mut spans) = (String::new(), SpanMap::default());
-        Normaliser::new(Form::Nfkc).run(text, &mut out, &mut spans);
+        let Scanned { normal: out, spans, .. } = scan(Form::Nfkc, text);
         assert_eq!(out, "x fi i\u{307}z");
         let z = out.find('z').unwrap();
         assert_eq!(spans.back(Span::new(z, z + 1)).of(text), "z");
@@ -228,8 +126,7 @@ mod tests {
 
         #[test]
         fn spans_stay_inside_the_text_and_on_characters(text in soup()) {
-            let (mut out, mut spans) = (String::new(), SpanMap::default());
-            Normaliser::new(Form::Nfkc).run(&text, &mut out, &mut spans);
+            let Scanned { normal: out, spans, .. } = scan(Form::Nfkc, &text);
             for (at, c) in out.char_indices() {
                 let back = spans.back(Span::new(at, at + c.len_utf8()));
                 prop_assert!(text.get(back.start as usize..back.end as usize).is_some_and(|piece| !piece.is_empty()));

@@ -1,0 +1,220 @@
+//! Text, 64 bytes at a time: case folding, and one bit per byte for what it is.
+
+/// What a block of 64 bytes holds, one bit for each byte.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bits {
+    /// ASCII letters and digits.
+    pub(crate) words: u64,
+    /// Bytes beyond ASCII.
+    pub(crate) beyond: u64,
+}
+
+/// Most places that one call of [`Blocks::places`] may write.
+pub(crate) const MOST_PLACES: usize = 64 + 16;
+
+/// The operations that processors do differently.
+///
+/// An implementation may need instructions that not every processor has: the contract is that it is used only where
+/// they are there, inside functions that are built for them.
+pub(crate) trait Blocks {
+    /// Copies a block with its ASCII capitals made small, and says what it holds.
+    fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> Bits;
+
+    /// Writes `base` plus the place of every bit, in order. May write further numbers behind them, up to
+    /// [`MOST_PLACES`] in all.
+    fn places(bits: u64, base: u32, out: &mut [u32; MOST_PLACES]);
+}
+
+/// In plain code, of which the compiler makes what it can.
+pub(crate) struct Portable;
+
+impl Blocks for Portable {
+    #[inline(always)]
+    fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> Bits {
+        let mut flags = [0u8; 64];
+        for ((out, flag), &byte) in out.iter_mut().zip(&mut flags).zip(block) {
+            let small = byte | if byte.wrapping_sub(b'A') < 26 { 0x20 } else { 0 };
+            let word = small.wrapping_sub(b'0') < 10 || small.wrapping_sub(b'a') < 26;
+            *out = small;
+            *flag = if word { 0x80 } else { 0 };
+        }
+        Bits { words: high_bits(&flags), beyond: high_bits(block) }
+    }
+
+    #[inline(always)]
+    fn places(mut bits: u64, base: u32, out: &mut [u32; MOST_PLACES]) {
+        // Eight without asking: how many there are cannot be guessed, and writing too many is cheaper.
+        for eight in out.as_chunks_mut::<8>().0 {
+            for place in eight {
+                *place = base.wrapping_add(bits.trailing_zeros());
+                bits &= bits.wrapping_sub(1);
+            }
+            if bits == 0 {
+                return;
+            }
+        }
+    }
+}
+
+/// Gathers the highest bit of each byte.
+#[inline(always)]
+fn high_bits(bytes: &[u8; 64]) -> u64 {
+    let mut bits = 0;
+    for (index, eight) in bytes.as_chunks::<8>().0.iter().enumerate() {
+        let highest = u64::from_le_bytes(*eight) & 0x8080_8080_8080_8080;
+        // The multiplication moves the eight bits next to each other into the top byte.
+        bits |= (highest >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56 << (index * 8);
+    }
+    bits
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86::{Avx2, Avx512};
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::{Bits, Blocks, MOST_PLACES, Portable};
+
+    pub(crate) struct Avx2;
+
+    impl Blocks for Avx2 {
+        #[inline(always)]
+        fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> Bits {
+            let mut bits = Bits { words: 0, beyond: 0 };
+            for half in 0..2 {
+                // SAFETY: both arrays have 32 bytes from `32 * half` on; the instructions are there by the trait's
+                // contract.
+                let (words, beyond) = unsafe {
+                    let bytes = _mm256_loadu_si256(block.as_ptr().add(32 * half).cast());
+                    let all = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
+                    // Smaller or equal without sign: the minimum of both is the first.
+                    let up_to = |value, most| _mm256_cmpeq_epi8(_mm256_min_epu8(value, most), value);
+                    let capital = up_to(_mm256_sub_epi8(bytes, all(b'A')), all(25));
+                    let small = _mm256_or_si256(bytes, _mm256_and_si256(capital, all(0x20)));
+                    let letter = up_to(_mm256_sub_epi8(small, all(b'a')), all(25));
+                    let digit = up_to(_mm256_sub_epi8(small, all(b'0')), all(9));
+                    _mm256_storeu_si256(out.as_mut_ptr().add(32 * half).cast(), small);
+                    let words = _mm256_movemask_epi8(_mm256_or_si256(letter, digit));
+                    (words.cast_unsigned(), _mm256_movemask_epi8(bytes).cast_unsigned())
+                };
+                bits.words |= u64::from(words) << (32 * half);
+                bits.beyond |= u64::from(beyond) << (32 * half);
+            }
+            bits
+        }
+
+        #[inline(always)]
+        fn places(bits: u64, base: u32, out: &mut [u32; MOST_PLACES]) {
+            Portable::places(bits, base, out);
+        }
+    }
+
+    pub(crate) struct Avx512;
+
+    impl Blocks for Avx512 {
+        #[inline(always)]
+        fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> Bits {
+            // SAFETY: both arrays have 64 bytes; the instructions are there by the trait's contract.
+            unsafe {
+                let bytes = _mm512_loadu_si512(block.as_ptr().cast());
+                let all = |byte: u8| _mm512_set1_epi8(byte.cast_signed());
+                let capital = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(bytes, all(b'A')), all(26));
+                let small = _mm512_mask_add_epi8(bytes, capital, bytes, all(0x20));
+                let letter = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(small, all(b'a')), all(26));
+                let digit = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(small, all(b'0')), all(10));
+                _mm512_storeu_si512(out.as_mut_ptr().cast(), small);
+                Bits { words: letter | digit, beyond: _mm512_movepi8_mask(bytes) }
+            }
+        }
+
+        #[inline(always)]
+        fn places(bits: u64, base: u32, out: &mut [u32; MOST_PLACES]) {
+            /// The numbers from 0 to 63.
+            static NUMBERS: [u8; 64] = {
+                let mut numbers = [0; 64];
+                let mut number = 0;
+                while number < 64 {
+                    numbers[number] = number as u8;
+                    number += 1;
+                }
+                numbers
+            };
+            // SAFETY: the numbers are 64 bytes; each turn writes 16 places of `out`, which has room for five turns,
+            // and there are at most four; the instructions are there by the trait's contract.
+            unsafe {
+                let numbers = _mm512_loadu_si512(NUMBERS.as_ptr().cast());
+                let mut places = _mm512_maskz_compress_epi8(bits, numbers);
+                let base = _mm512_set1_epi32(base.cast_signed());
+                let mut left = bits.count_ones();
+                let mut target = out.as_mut_ptr();
+                loop {
+                    let sixteen = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(places));
+                    _mm512_storeu_si512(target.cast(), _mm512_add_epi32(sixteen, base));
+                    if left <= 16 {
+                        return;
+                    }
+                    left -= 16;
+                    target = target.add(16);
+                    places = _mm512_alignr_epi64::<2>(_mm512_setzero_si512(), places);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::Cpu;
+    use proptest::prelude::*;
+
+    fn fold(cpu: Cpu, block: &[u8; 64]) -> ([u8; 64], Bits) {
+        let mut out = [0; 64];
+        let bits = match cpu {
+            #[cfg(target_arch = "x86_64")]
+            Cpu::Avx2 => Avx2::fold(block, &mut out),
+            #[cfg(target_arch = "x86_64")]
+            Cpu::Avx512 => Avx512::fold(block, &mut out),
+            _ => Portable::fold(block, &mut out),
+        };
+        (out, bits)
+    }
+
+    fn places(cpu: Cpu, bits: u64, base: u32) -> Vec<u32> {
+        let mut out = [0; MOST_PLACES];
+        match cpu {
+            #[cfg(target_arch = "x86_64")]
+            Cpu::Avx2 => Avx2::places(bits, base, &mut out),
+            #[cfg(target_arch = "x86_64")]
+            Cpu::Avx512 => Avx512::places(bits, base, &mut out),
+            _ => Portable::places(bits, base, &mut out),
+        }
+        out[..bits.count_ones() as usize].to_vec()
+    }
+
+    proptest! {
+        #[test]
+        fn every_processor_folds_alike(block in prop::array::uniform32(any::<[u8; 2]>())) {
+            let block: [u8; 64] = block.concat().try_into().unwrap();
+            let bit = |is: fn(&u8) -> bool| {
+                block.iter().rev().fold(0, |bits, byte| bits << 1 | u64::from(is(byte)))
+            };
+            let bits = Bits { words: bit(u8::is_ascii_alphanumeric), beyond: bit(|byte| !byte.is_ascii()) };
+            for cpu in Cpu::all_here() {
+                prop_assert_eq!(fold(cpu, &block), (block.map(|byte| byte.to_ascii_lowercase()), bits), "{:?}", cpu);
+            }
+        }
+
+        #[test]
+        fn every_processor_finds_the_same_places(bits: u64, thin: u64, base in 0..u32::MAX - 64) {
+            for bits in [bits, bits & thin, !0, 0, 1 << 63] {
+                let plain: Vec<u32> = (0..64).filter(|place| bits >> place & 1 == 1).map(|place| base + place).collect();
+                for cpu in Cpu::all_here() {
+                    prop_assert_eq!(places(cpu, bits, base), &plain[..], "{:?}", cpu);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The hashes of all words of a text: several words at once where the processor can.
+//!
+//! Nearly all words have at most eight bytes, which XXH3 hashes in two ways, by length. A branch on the length cannot
+//! be guessed, and costs more than the hash; in the lanes of a vector both ways are computed and one is taken.
+
+use xxhash_rust::xxh3;
+
+use crate::cpu::Cpu;
+use crate::scan::Scanned;
+
+/// Bytes behind a text that may be read together with its last word.
+const BEHIND: usize = 8;
+
+/// Replaces `hashes` with those of the words of `scanned`.
+pub(crate) fn words(scanned: &mut Scanned, hashes: &mut Vec<u64>) {
+    on(Cpu::here(), scanned, hashes);
+}
+
+fn on(cpu: Cpu, scanned: &mut Scanned, hashes: &mut Vec<u64>) {
+    hashes.clear();
+    hashes.reserve(scanned.starts.len());
+    let text = Text::new(scanned);
+    let done = match cpu {
+        // SAFETY: there is no such processor here unless it was found to have what the functions are built for.
+        #[cfg(target_arch = "x86_64")]
+        Cpu::Avx512 => unsafe { x86::eights(&text, hashes) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Cpu::Avx2 => unsafe { x86::fours(&text, hashes) },
+        _ => 0,
+    };
+    hashes.extend((done..text.starts.len()).map(|index| text.hash(index)));
+}
+
+/// A text that can be read a little beyond its end.
+struct Text<'t> {
+    bytes: &'t [u8],
+    starts: &'t [u32],
+    ends: &'t [u32],
+}
+
+impl<'t> Text<'t> {
+    fn new(scanned: &'t mut Scanned) -> Self {
+        let Scanned { normal, starts, ends, .. } = scanned;
+        normal.reserve(BEHIND);
+        // SAFETY: zeros are valid UTF-8, and what the string holds is left as it is.
+        let bytes = unsafe { normal.as_mut_vec() };
+        bytes.spare_capacity_mut()[..BEHIND].fill(std::mem::MaybeUninit::new(0));
+        assert!(starts.len() == ends.len() && ends.last().is_none_or(|&end| end as usize <= bytes.len()));
+        Text { bytes, starts, ends }
+    }
+
+    #[inline]
+    fn hash(&self, index: usize) -> u64 {
+        xxh3::xxh3_64(&self.bytes[self.starts[index] as usize..self.ends[index] as usize])
+    }
+}
+
+/// What XXH3 mixes into words of up to three bytes, and of four to eight: from its published secret, seed 0.
+const UP_TO_3: u64 = 0x396c_feb8 ^ 0xbe4b_a423;
+const UP_TO_8: u64 = 0x1cad_21f7_2c81_017c ^ 0xdb97_9083_e96d_d4de;
+const PRIME_2: u64 = 0xc2b2_ae3d_27d4_eb4f;
+const PRIME_3: u64 = 0x1656_67b1_9e37_79f9;
+const PRIME_MX: u64 = 0x9fb2_1c65_1e98_df25;
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    use super::*;
+
+    /// Hashes eight words at a time, as many as there are; returns how many.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,popcnt")]
+    pub(super) fn eights(text: &Text<'_>, hashes: &mut Vec<u64>) -> usize {
+        let all = |value: u64| _mm512_set1_epi64(value.cast_signed());
+        let (starts, ends) = (text.starts.as_chunks::<8>().0, text.ends.as_chunks::<8>().0);
+        for (group, (starts, ends)) in starts.iter().zip(ends).enumerate() {
+            // SAFETY: eight numbers each; every word begins inside the text, behind which eight bytes can be read.
+            let (length, word) = unsafe {
+                let starts = _mm256_loadu_si256(starts.as_ptr().cast());
+                let ends = _mm256_loadu_si256(ends.as_ptr().cast());
+                let places = _mm512_cvtepu32_epi64(starts);
+                let word = _mm512_i64gather_epi64::<1>(places, text.bytes.as_ptr().cast());
+                (_mm512_cvtepu32_epi64(_mm256_sub_epi32(ends, starts)), word)
+            };
+            let bits = _mm512_slli_epi64::<3>(length);
+            // The byte in the middle and the last one, of short words.
+            let half = _mm512_and_si512(_mm512_slli_epi64::<2>(length), all(!7));
+            let byte = |shift| _mm512_and_si512(_mm512_srlv_epi64(word, shift), all(0xff));
+            let last = byte(_mm512_sub_epi64(bits, all(8)));
+            let short = _mm512_or_si512(
+                _mm512_or_si512(
+                    _mm512_slli_epi64::<16>(_mm512_and_si512(word, all(0xff))),
+                    _mm512_slli_epi64::<24>(byte(half)),
+                ),
+                _mm512_or_si512(last, _mm512_slli_epi64::<8>(length)),
+            );
+            let short = _mm512_xor_si512(short, all(UP_TO_3));
+            let short =
+                _mm512_mullo_epi64(_mm512_xor_si512(short, _mm512_srli_epi64::<33>(short)), all(PRIME_2));
+            let short =
+                _mm512_mullo_epi64(_mm512_xor_si512(short, _mm512_srli_epi64::<29>(short)), all(PRIME_3));
+            let short = _mm512_xor_si512(short, _mm512_srli_epi64::<32>(short));
+            // The first and the last four bytes of the others.
+            let tail = _mm512_srlv_epi64(word, _mm512_sub_epi64(bits, all(32)));
+            let tail = _mm512_and_si512(tail, all(0xffff_ffff));
+            let long = _mm512_add_epi64(tail, _mm512_slli_epi64::<32>(word));
+            let long = _mm512_xor_si512(long, all(UP_TO_8));
+            let long = _mm512_ternarylogic_epi64::<0x96>(
+                long,
+                _mm512_rol_epi64::<49>(long),
+                _mm512_rol_epi64::<24>(long),
+            );
+            let long = _mm512_mullo_epi64(long, all(PRIME_MX));
+            let long = _mm512_xor_si512(long, _mm512_add_epi64(_mm512_srli_epi64::<35>(long), length));
+            let long = _mm512_mullo_epi64(long, all(PRIME_MX));
+            let long = _mm512_xor_si512(long, _mm512_srli_epi64::<28>(long));
+            let is_short = _mm512_cmplt_epu64_mask(length, all(4));
+            let mut others = _mm512_cmpgt_epu64_mask(length, all(8));
+            let mut eight = [0u64; 8];
+            // SAFETY: eight numbers.
+            unsafe {
+                _mm512_storeu_si512(eight.as_mut_ptr().cast(), _mm512_mask_mov_epi64(long, is_short, short));
+            }
+            while others != 0 {
+                let lane = others.trailing_zeros() as usize;
+                eight[lane] = text.hash(8 * group + lane);
+                others &= others - 1;
+            }
+            hashes.extend_from_slice(&eight);
+        }
+        8 * starts.len()
+    }
+
+    /// The same for four words at a time.
+    #[target_feature(enable = "avx2,bmi1,popcnt")]
+    pub(super) fn fours(text: &Text<'_>, hashes: &mut Vec<u64>) -> usize {
+        let all = |value: u64| _mm256_set1_epi64x(value.cast_signed());
+        let (starts, ends) = (text.starts.as_chunks::<4>().0, text.ends.as_chunks::<4>().0);
+        for (group, (starts, ends)) in starts.iter().zip(ends).enumerate() {
+            // SAFETY: four numbers each; every word begins inside the text, behind which eight bytes can be read.
+            let (length, word) = unsafe {
+                let starts = _mm_loadu_si128(starts.as_ptr().cast());
+                let ends = _mm_loadu_si128(ends.as_ptr().cast());
+                let places = _mm256_cvtepu32_epi64(starts);
+                let word = _mm256_i64gather_epi64::<1>(text.bytes.as_ptr().cast(), places);
+                (_mm256_cvtepu32_epi64(_mm_sub_epi32(ends, starts)), word)
+            };
+            let bits = _mm256_slli_epi64::<3>(length);
+            let half = _mm256_and_si256(_mm256_slli_epi64::<2>(length), all(!7));
+            let byte = |shift| _mm256_and_si256(_mm256_srlv_epi64(word, shift), all(0xff));
+            let last = byte(_mm256_sub_epi64(bits, all(8)));
+            let short = _mm256_or_si256(
+                _mm256_or_si256(
+                    _mm256_slli_epi64::<16>(_mm256_and_si256(word, all(0xff))),
+                    _mm256_slli_epi64::<24>(byte(half)),
+                ),
+                _mm256_or_si256(last, _mm256_slli_epi64::<8>(length)),
+            );
+            let short = _mm256_xor_si256(short, all(UP_TO_3));
+            let short = multiply(_mm256_xor_si256(short, _mm256_srli_epi64::<33>(short)), PRIME_2);
+            let short = multiply(_mm256_xor_si256(short, _mm256_srli_epi64::<29>(short)), PRIME_3);
+            let short = _mm256_xor_si256(short, _mm256_srli_epi64::<32>(short));
+            let tail = _mm256_srlv_epi64(word, _mm256_sub_epi64(bits, all(32)));
+            let tail = _mm256_and_si256(tail, all(0xffff_ffff));
+            let long = _mm256_add_epi64(tail, _mm256_slli_epi64::<32>(word));
+            let long = _mm256_xor_si256(long, all(UP_TO_8));
+            let turned = |left: __m256i, right: __m256i| _mm256_or_si256(left, right);
+            let long = _mm256_xor_si256(
+                long,
+                _mm256_xor_si256(
+                    turned(_mm256_slli_epi64::<49>(long), _mm256_srli_epi64::<15>(long)),
+                    turned(_mm256_slli_epi64::<24>(long), _mm256_srli_epi64::<40>(long)),
+                ),
+            );
+            let long = multiply(long, PRIME_MX);
+            let long = _mm256_xor_si256(long, _mm256_add_epi64(_mm256_srli_epi64::<35>(long), length));
+            let long = multiply(long, PRIME_MX);
+            let long = _mm256_xor_si256(long, _mm256_srli_epi64::<28>(long));
+            let is_short = _mm256_cmpgt_epi64(all(4), length);
+            let others = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(length, all(8))));
+            let mut others = others.cast_unsigned();
+            let mut four = [0u64; 4];
+            // SAFETY: four numbers.
+            unsafe {
+                _mm256_storeu_si256(four.as_mut_ptr().cast(), _mm256_blendv_epi8(long, short, is_short));
+            }
+            while others != 0 {
+                let lane = others.trailing_zeros() as usize;
+                four[lane] = text.hash(4 * group + lane);
+                others &= others - 1;
+            }
+            hashes.extend_from_slice(&four);
+        }
+        4 * starts.len()
+    }
+
+    /// The low 64 bits of products, from three products of 32 bits: AVX2 has no other.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn multiply(value: __m256i, factor: u64) -> __m256i {
+        let low = _mm256_set1_epi64x(factor.cast_signed());
+        let high = _mm256_set1_epi64x((factor >> 32).cast_signed());
+        let cross = _mm256_add_epi64(
+            _mm256_mul_epu32(value, high),
+            _mm256_mul_epu32(_mm256_srli_epi64::<32>(value), low),
+        );
+        _mm256_add_epi64(_mm256_mul_epu32(value, low), _mm256_slli_epi64::<32>(cross))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_processor_hashes_alike(words in prop::collection::vec("[a-zé東]{1,6}|[a-z0-9]{1,20}|[a-z]{200,300}", 0..40)) {
+            let mut scanned = Scanned::default();
+            for word in &words {
+                let start = scanned.normal.len();
+                scanned.normal.push_str(word);
+                scanned.starts.push(start as u32);
+                scanned.ends.push((start + word.len()) as u32);
+                scanned.normal.push(' ');
+            }
+            scanned.normal.pop();
+            let expected: Vec<u64> = words.iter().map(|word| xxh3::xxh3_64(word.as_bytes())).collect();
+            for cpu in Cpu::all_here() {
+                let mut hashes = Vec::new();
+                on(cpu, &mut scanned, &mut hashes);
+                prop_assert_eq!(&hashes, &expected, "{:?}", cpu);
+            }
+        }
+    }
+}

@@ -1,0 +1,447 @@
+//! One pass over a text: normal form, lower case, and where its words begin and end.
+//!
+//! Text is looked at 64 bytes at a time. A bit for every byte says whether it belongs to a word; where the bits change
+//! a word begins or ends. Characters beyond ASCII are *plain* when they are in normal form whatever stands next to
+//! them, keep their length in lower case, and are of a script with blanks between words: their bits are put in one
+//! character at a time, and the block goes on like any other. All others begin a *stretch*, which is normalised and
+//! cut character by character, and ends behind a few ASCII characters.
+//!
+//! A character that is not plain may melt into the one before it, so a block never takes the last character before
+//! one that it has not judged.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use lookalike_model::SpanMap;
+
+use crate::blocks::{Blocks, MOST_PLACES, Portable};
+use crate::class::{self, Class, Classes, Flags};
+use crate::cpu::Cpu;
+use crate::normal::{Form, Normaliser};
+use crate::runs::{Alphabet, Cutter, Unspaced};
+
+/// What a text has become, in buffers that are used again.
+#[derive(Debug, Default)]
+pub(crate) struct Scanned {
+    /// In normal form and lower case.
+    pub(crate) normal: String,
+    /// From there back to the text.
+    pub(crate) spans: SpanMap,
+    /// Where words begin in `normal`.
+    pub(crate) starts: Vec<u32>,
+    /// Where they end.
+    pub(crate) ends: Vec<u32>,
+}
+
+impl Scanned {
+    pub(crate) fn clear(&mut self) {
+        self.normal.clear();
+        self.spans.clear();
+        self.starts.clear();
+        self.ends.clear();
+    }
+}
+
+/// Scans texts by one set of rules.
+pub(crate) struct Scanner {
+    cpu: Cpu,
+    normaliser: Normaliser,
+    /// What makes words.
+    in_words: Flags,
+    /// What a block cannot take.
+    not_plain: Flags,
+    unstable: Flags,
+    unspaced: Unspaced,
+}
+
+impl Scanner {
+    pub(crate) fn new(form: Form, alphabet: Alphabet, unspaced: Unspaced) -> Self {
+        let unstable = match form {
+            Form::Nfc => class::UNSTABLE_NFC,
+            Form::Nfkc => class::UNSTABLE_NFKC,
+        };
+        let apart = match unspaced {
+            Unspaced::Bigrams => class::UNSPACED,
+            Unspaced::Runs => 0,
+        };
+        Scanner {
+            cpu: Cpu::here(),
+            normaliser: Normaliser::new(form),
+            in_words: alphabet.flag(),
+            not_plain: unstable | apart,
+            unstable,
+            unspaced,
+        }
+    }
+
+    /// Replaces `out` with what is found in `text`.
+    pub(crate) fn run(&mut self, text: &str, out: &mut Scanned) {
+        out.clear();
+        match self.cpu {
+            // SAFETY: there is no such processor here unless it was found to have what the functions are built for.
+            #[cfg(target_arch = "x86_64")]
+            Cpu::Avx512 => unsafe { self.run_avx512(text, out) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Cpu::Avx2 => unsafe { self.run_avx2(text, out) },
+            _ => self.run_on::<Portable>(text, out),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,popcnt")]
+    fn run_avx512(&mut self, text: &str, out: &mut Scanned) {
+        self.run_on::<crate::blocks::Avx512>(text, out);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    fn run_avx2(&mut self, text: &str, out: &mut Scanned) {
+        self.run_on::<crate::blocks::Avx2>(text, out);
+    }
+
+    #[inline(always)]
+    fn run_on<B: Blocks>(&mut self, text: &str, out: &mut Scanned) {
+        let mut at = 0;
+        let mut inside = 0;
+        while at < text.len() {
+            let taken = self.block::<B>(text.as_bytes(), at, &mut inside, out);
+            at += taken;
+            if taken == 0 {
+                at += self.stretch(text, at, &mut inside, out);
+            }
+        }
+        if inside == 1 {
+            out.ends.push(out.normal.len() as u32);
+        }
+    }
+
+    /// Takes up to 64 bytes; returns how many. `inside` is 1 when a word is under way, and 0 otherwise.
+    #[inline(always)]
+    fn block<B: Blocks>(&self, bytes: &[u8], at: usize, inside: &mut u64, out: &mut Scanned) -> usize {
+        let left = bytes.len() - at;
+        let mut padded;
+        let block = match bytes[at..].first_chunk::<64>() {
+            Some(block) => block,
+            None => {
+                padded = [0; 64];
+                padded[..left].copy_from_slice(&bytes[at..]);
+                &padded
+            }
+        };
+        let start = out.normal.len();
+        let mut small = [0; 64];
+        let mut bits = B::fold(block, &mut small);
+        let mut usable = left.min(64);
+        if bits.beyond != 0 {
+            usable = self.judge(bytes, at, usable, &mut bits.words, bits.beyond, &mut small);
+        } else if left > 64 && !bytes[at + 64].is_ascii() {
+            usable = 63;
+        }
+        if usable == 0 {
+            return 0;
+        }
+        out.spans.copied(start, at, usable);
+        append(&mut out.normal, &small, usable);
+        let ours = u64::MAX >> (64 - usable);
+        let words = bits.words & ours;
+        let before = words << 1 | *inside;
+        put::<B>(words & !before, start, &mut out.starts);
+        put::<B>(!words & before & ours, start, &mut out.ends);
+        *inside = words >> (usable - 1) & 1;
+        usable
+    }
+
+    /// Judges the characters beyond ASCII in a block: those that are plain get their lower case and their bits in
+    /// `words`. Returns how many bytes can be taken.
+    #[inline]
+    fn judge(
+        &self,
+        bytes: &[u8],
+        at: usize,
+        mut usable: usize,
+        words: &mut u64,
+        mut beyond: u64,
+        small: &mut [u8; 64],
+    ) -> usize {
+        let classes = Classes::get();
+        while beyond != 0 {
+            let place = beyond.trailing_zeros() as usize;
+            let (code, width) = decode(&bytes[at + place..]);
+            let class = classes.of(code);
+            let plain = place + width <= usable
+                && !class.is_any(self.not_plain)
+                && (!class.is_cased() || lower(code, &mut small[place..place + width]));
+            if !plain {
+                usable = place;
+                break;
+            }
+            let these = ((1 << width) - 1) << place;
+            if class.is_any(self.in_words) {
+                *words |= these;
+            }
+            beyond &= !these;
+        }
+        // What stands before a character that is not judged yet may be about to change.
+        if bytes.get(at + usable).is_some_and(|next| !next.is_ascii()) {
+            while usable > 0 {
+                usable -= 1;
+                if !is_continuation(bytes[at + usable]) {
+                    break;
+                }
+            }
+        }
+        usable
+    }
+
+    /// Takes characters one by one up to some ASCII; returns how many bytes.
+    #[inline(never)]
+    fn stretch(&mut self, text: &str, from: usize, inside: &mut u64, out: &mut Scanned) -> usize {
+        let classes = Classes::get();
+        let bytes = text.as_bytes();
+        let Scanned { normal, spans, starts, ends } = out;
+        let mut cutter = Cutter::new(self.in_words, self.unspaced, *inside, starts, ends);
+        // Characters from `kept` to `at` are as they were and wait to be copied in one piece.
+        let (mut at, mut kept, mut ascii) = (from, from, 0);
+        let mut next = decode_at(bytes, at, classes);
+        while let Some((code, class, width)) = next {
+            next = decode_at(bytes, at + width, classes);
+            // What is unstable, or stands before something that is, is normalised with all that is unstable behind it.
+            if class.is_any(self.unstable) || next.is_some_and(|(_, class, _)| class.is_any(self.unstable)) {
+                copy(text, kept..at, normal, spans);
+                let mut end = at + width;
+                while let Some((_, class, width)) = next
+                    && class.is_any(self.unstable)
+                {
+                    end += width;
+                    next = decode_at(bytes, end, classes);
+                }
+                spans.replaced(normal.len(), at, end - at);
+                for c in self.normaliser.run(&text[at..end]).chars().flat_map(char::to_lowercase) {
+                    cutter.take(classes.of(c.into()), normal.len(), c.len_utf8());
+                    normal.push(c);
+                }
+                (at, kept, ascii) = (end, end, 0);
+                continue;
+            }
+            let place = normal.len() + (at - kept);
+            if class.is_cased() {
+                copy(text, kept..at, normal, spans);
+                let c = char::from_u32(code).unwrap_or_default();
+                if c.to_lowercase().map(char::len_utf8).sum::<usize>() == width {
+                    spans.copied(place, at, width);
+                } else {
+                    spans.replaced(place, at, width);
+                }
+                for small in c.to_lowercase() {
+                    cutter.take(classes.of(small.into()), normal.len(), small.len_utf8());
+                    normal.push(small);
+                }
+                kept = at + width;
+            } else {
+                cutter.take(class, place, width);
+            }
+            at += width;
+            ascii = if code < 0x80 { ascii + 1 } else { 0 };
+            // The last one must not be about to change, and a run without blanks must have ended.
+            if ascii >= ASCII_STRETCH && next.is_none_or(|(code, ..)| code < 0x80) {
+                break;
+            }
+        }
+        copy(text, kept..at, normal, spans);
+        *inside = cutter.finish(normal.len());
+        at - from
+    }
+}
+
+/// So many ASCII characters in a row end a stretch. Most scripts have an ASCII blank between words, for which changing
+/// loops would not pay.
+const ASCII_STRETCH: usize = 12;
+
+/// Appends a piece of the text as it is.
+fn copy(text: &str, range: Range<usize>, normal: &mut String, spans: &mut SpanMap) {
+    spans.copied(normal.len(), range.start, range.len());
+    normal.push_str(&text[range]);
+}
+
+/// The character at a place, if there is one: its code point, its class, and how many bytes it has.
+#[inline(always)]
+fn decode_at(bytes: &[u8], at: usize, classes: Classes) -> Option<(u32, Class, usize)> {
+    let &lead = bytes.get(at)?;
+    let (code, width) = if lead.is_ascii() { (lead.into(), 1) } else { decode(&bytes[at..]) };
+    Some((code, classes.of(code), width))
+}
+
+/// Appends the first `length` bytes of a block, which are whole characters.
+#[inline(always)]
+fn append(normal: &mut String, block: &[u8; 64], length: usize) {
+    // SAFETY: the caller hands over whole characters of valid UTF-8: they were cut from a string at character
+    // boundaries, and only made small, ASCII by its rule and others by writing whole characters of equal length.
+    let bytes = unsafe { normal.as_mut_vec() };
+    bytes.reserve(64);
+    let start = bytes.len();
+    // SAFETY: there is room for 64 bytes behind `start`, all 64 are written, and `length` is at most 64.
+    unsafe {
+        std::ptr::copy_nonoverlapping(block.as_ptr(), bytes.as_mut_ptr().add(start), 64);
+        bytes.set_len(start + length);
+    }
+}
+
+/// Appends the place of every bit.
+#[inline(always)]
+fn put<B: Blocks>(bits: u64, start: usize, places: &mut Vec<u32>) {
+    places.reserve(MOST_PLACES);
+    let length = places.len();
+    let room: &mut [u32; MOST_PLACES] = {
+        let spare = places.spare_capacity_mut();
+        // SAFETY: there is room for so many; numbers have no invalid values, and none is read before it is written.
+        unsafe { &mut *spare.as_mut_ptr().cast() }
+    };
+    B::places(bits, start as u32, room);
+    // SAFETY: as many places as there are bits were written.
+    unsafe { places.set_len(length + bits.count_ones() as usize) };
+}
+
+#[inline(always)]
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xc0 == 0x80
+}
+
+/// The character beyond ASCII at the front, and how many bytes it has.
+#[inline(always)]
+fn decode(bytes: &[u8]) -> (u32, usize) {
+    let low = |index: usize| u32::from(bytes[index] & 0x3f);
+    let lead = u32::from(bytes[0]);
+    match lead {
+        0..0xe0 => ((lead & 0x1f) << 6 | low(1), 2),
+        0xe0..0xf0 => ((lead & 0x0f) << 12 | low(1) << 6 | low(2), 3),
+        _ => ((lead & 0x07) << 18 | low(1) << 12 | low(2) << 6 | low(3), 4),
+    }
+}
+
+/// The lower case of every character of two bytes, in two bytes; zeros where it has another length.
+static SMALL: LazyLock<Vec<[u8; 2]>> = LazyLock::new(|| {
+    let small = |code: u32| {
+        let mut bytes = [0; 2];
+        let mut lower = char::from_u32(code).into_iter().flat_map(char::to_lowercase);
+        if let (Some(c), None) = (lower.next(), lower.next())
+            && c.len_utf8() == 2
+        {
+            c.encode_utf8(&mut bytes);
+        }
+        bytes
+    };
+    (0..0x800).map(small).collect()
+});
+
+/// Writes the lower case of a character over it, if it is one character of the same length.
+#[inline]
+fn lower(code: u32, out: &mut [u8]) -> bool {
+    if let Some(&[lead, next]) = SMALL.get(code as usize)
+        && let [first, second] = out
+    {
+        (*first, *second) = (lead, next);
+        return lead != 0;
+    }
+    let Some(c) = char::from_u32(code) else { return false };
+    let mut lower = c.to_lowercase();
+    match (lower.next(), lower.next()) {
+        (Some(small), None) if small.len_utf8() == out.len() => {
+            small.encode_utf8(out);
+            true
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runs::plain_words;
+    use icu_normalizer::ComposingNormalizerBorrowed;
+    use proptest::prelude::*;
+
+    /// The simplest correct version: the whole text at once, then one character after the other.
+    fn plain(form: Form, alphabet: Alphabet, unspaced: Unspaced, text: &str) -> (String, Vec<String>) {
+        let normaliser = match form {
+            Form::Nfc => ComposingNormalizerBorrowed::new_nfc(),
+            Form::Nfkc => ComposingNormalizerBorrowed::new_nfkc(),
+        };
+        let normal: String = normaliser.normalize(text).chars().flat_map(char::to_lowercase).collect();
+        let words = plain_words(&normal, alphabet, unspaced);
+        (normal, words)
+    }
+
+    fn scan(
+        cpu: Cpu,
+        form: Form,
+        alphabet: Alphabet,
+        unspaced: Unspaced,
+        text: &str,
+    ) -> (String, Vec<String>) {
+        let mut out = Scanned::default();
+        let mut scanner = Scanner { cpu, ..Scanner::new(form, alphabet, unspaced) };
+        scanner.run(text, &mut out);
+        assert_eq!(out.starts.len(), out.ends.len());
+        let words = out.starts.iter().zip(&out.ends);
+        let words = words.map(|(&start, &end)| out.normal[start as usize..end as usize].to_owned()).collect();
+        (out.normal, words)
+    }
+
+    fn check(text: &str) -> Result<(), TestCaseError> {
+        for form in [Form::Nfc, Form::Nfkc] {
+            for alphabet in [Alphabet::LettersMarksNumbers, Alphabet::Alphanumeric] {
+                for unspaced in [Unspaced::Bigrams, Unspaced::Runs] {
+                    let expected = plain(form, alphabet, unspaced, text);
+                    for cpu in Cpu::all_here() {
+                        prop_assert_eq!(&scan(cpu, form, alphabet, unspaced, text), &expected, "{:?}", cpu);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Pieces of all sorts of writing, short and long, so that they meet at all places of a block.
+    fn soup() -> impl Strategy<Value = String> {
+        let pieces = prop_oneof![
+            any::<char>().prop_map(String::from),
+            "[ -~]{0,80}",
+            "[A-Za-z0-9 .,_'\n-]{0,20}",
+            "[А-Яа-яёЁ ]{0,40}",
+            "[à-ÿÀ-Þß€’“”…\u{a0}]{1,4}",
+            "[\u{300}-\u{345}]{1,3}",
+            "[가-힣\u{1100}-\u{1112}\u{1161}-\u{1175}\u{11a7}-\u{11c2}]{1,4}",
+            "[ａ-ｚＡ-Ｚ０-９ｦ-ﾟ]{1,4}",
+            "[\u{1e00}-\u{1eff}ﬀ-ﬆİŸȺꙊ]{1,4}",
+            "[\u{900}-\u{9ff}\u{b3e}-\u{b57}\u{bbe}-\u{bd7}]{1,4}",
+            "[ぁ-ゟ\u{3099}\u{309a}ァ-ヿ\u{4e00}-\u{4e20}ー、a-c1]{0,10}",
+            "[ก-\u{e4e} ]{0,10}",
+        ];
+        prop::collection::vec(pieces, 0..24).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #[test]
+        fn blocks_equal_the_definition(text in soup()) {
+            check(&text)?;
+        }
+    }
+
+    /// Every script in turn, and every pair of neighbours that meet at a border of blocks.
+    #[test]
+    fn every_character_that_there_is_equals_the_definition() {
+        let characters: Vec<char> = ('\u{80}'..='\u{2ffff}').collect();
+        for (number, some) in characters.chunks(97).enumerate() {
+            let mut text = "x".repeat(number % 67);
+            for (index, &c) in some.iter().enumerate() {
+                text.push(c);
+                if (index + number) % 5 == 0 {
+                    text.push_str(if number % 2 == 0 { " " } else { "Ab, " });
+                }
+            }
+            check(&text).unwrap();
+        }
+    }
+}
