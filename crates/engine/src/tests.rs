@@ -468,7 +468,7 @@ impl ByHand {
         let [one, two] = [a, b].map(|document| {
             let (mut symbols, mut prepared) = (Vec::new(), Vec::new());
             measure.symbols(&self.pages[document], &mut symbols);
-            measure.prepare(&symbols, &mut prepared);
+            measure.prepare(&symbols, &mut prepared, &mut Default::default());
             prepared
         });
         measure.compare(&one, &two, threshold).is_some_and(|measured| measured.counts())

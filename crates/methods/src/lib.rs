@@ -157,6 +157,8 @@ pub struct Scratch {
     pub values: Vec<u64>,
     /// More of them.
     pub more: Vec<u64>,
+    /// And more.
+    pub hashes: Vec<u64>,
     /// Weighted sums.
     pub sums: Vec<i64>,
     /// Places in a document.

@@ -224,7 +224,7 @@ impl Features {
     /// Replaces `out` with the set of window hashes, sorted.
     pub fn shingles(&self, n: usize, out: &mut Vec<u64>) {
         out.clear();
-        out.extend(self.grams(n));
+        self.grams(n).take_into(usize::MAX, out);
         out.sort_unstable();
         out.dedup();
     }

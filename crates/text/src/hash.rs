@@ -9,8 +9,10 @@
 //!
 //! All are part of the file formats: changing one changes every stored sketch.
 
+mod many;
 mod words;
 
+pub use many::mixed;
 pub(crate) use words::words;
 use xxhash_rust::xxh3;
 
@@ -42,7 +44,13 @@ pub fn mix(z: u64) -> u64 {
 /// The `i`th function of the family, applied to the hash `value`; `i` counts from 1, 0 is the identity.
 #[inline]
 pub fn nth(i: u64, value: u64) -> u64 {
-    if i == 0 { value } else { mix(value ^ mix(i.wrapping_add(GOLDEN))) }
+    if i == 0 { value } else { mix(value ^ key_of(i)) }
+}
+
+/// What the `i`th function of the family turns a value by before it is mixed: `nth(i, v) = mix(v XOR key_of(i))`.
+#[inline]
+pub fn key_of(i: u64) -> u64 {
+    mix(i.wrapping_add(GOLDEN))
 }
 
 /// The hash of one window of words, given their hashes.
@@ -96,6 +104,19 @@ impl<'w> Grams<'w> {
         let first = words.len().min(n - 1);
         let power = (0..n).fold(1u64, |power, _| power.wrapping_mul(BASE));
         Grams { words, n, end: n, sum: polynomial(&words[..first]), power }
+    }
+
+    /// Appends the next windows to `out`, at most so many: faster than one by one.
+    pub fn take_into(&mut self, most: usize, out: &mut Vec<u64>) {
+        let most = most.min(self.len());
+        out.reserve(most);
+        let first = self.end - self.n;
+        let done = many::grams(&self.words[first..first + most + self.n - 1], self.n, out);
+        if done > 0 {
+            self.end += done;
+            self.sum = polynomial(&self.words[self.end - 1 - self.n..self.end - 1]);
+        }
+        out.extend(self.take(most - done));
     }
 }
 
@@ -241,6 +262,22 @@ mod tests {
                 _ => words.windows(n).map(gram).collect(),
             };
             prop_assert_eq!(rolled, plain);
+        }
+
+        #[test]
+        fn windows_taken_together_equal_those_one_by_one(
+            words in prop::collection::vec(any::<u64>(), 0..300),
+            n in 1usize..20,
+            parts in prop::collection::vec(0usize..120, 0..6),
+        ) {
+            let mut grams = Grams::new(&words, n);
+            let mut together = Vec::new();
+            for part in parts {
+                grams.take_into(part, &mut together);
+                together.extend(grams.next());
+            }
+            grams.take_into(usize::MAX, &mut together);
+            prop_assert_eq!(together, Grams::new(&words, n).collect::<Vec<_>>());
         }
 
         #[test]

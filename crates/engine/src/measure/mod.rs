@@ -10,6 +10,8 @@ mod sets;
 use lookalike_model::{Similarity, Threshold};
 use lookalike_text::{Features, hash};
 
+pub use self::sets::Scratch;
+
 /// How similarity is measured in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measure {
@@ -83,13 +85,13 @@ impl Measure {
     }
 
     /// Appends the form of `symbols` that is compared.
-    pub fn prepare(&self, symbols: &[u64], out: &mut Vec<u64>) {
+    pub fn prepare(&self, symbols: &[u64], out: &mut Vec<u64>, scratch: &mut Scratch) {
         if self.similarity == Similarity::Edit {
             return out.extend_from_slice(symbols);
         }
         let start = out.len();
-        out.extend(hash::Grams::new(symbols, self.shingle));
-        out[start..].sort_unstable();
+        hash::Grams::new(symbols, self.shingle).take_into(usize::MAX, out);
+        sets::sort(&mut out[start..], scratch);
         if self.similarity != Similarity::CosineTf {
             let mut kept = start;
             for index in start..out.len() {
@@ -179,7 +181,7 @@ mod tests {
 
     fn prepared(measure: &Measure, words: &[u64]) -> Vec<u64> {
         let mut out = vec![17];
-        measure.prepare(words, &mut out);
+        measure.prepare(words, &mut out, &mut Scratch::default());
         out.split_off(1)
     }
 

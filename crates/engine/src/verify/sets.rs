@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use crate::catalogue::Lookup;
 use crate::context::Context;
 use crate::error::EngineError;
+use crate::measure::Scratch;
 use crate::store::symbols::{Block, SpoolAccess, SpoolReader};
 
 /// Symbols that wait to be prepared together, by all threads.
@@ -34,13 +35,14 @@ impl Resident {
     }
 
     fn prepare(&mut self, ctx: &Context<'_>) {
-        let prepare = |(document, symbols): &(u32, Vec<u64>)| {
+        let prepare = |scratch: &mut Scratch, (document, symbols): &(u32, Vec<u64>)| {
             let mut set = Vec::with_capacity(symbols.len());
-            ctx.measure.prepare(symbols, &mut set);
+            ctx.measure.prepare(symbols, &mut set, scratch);
             set.shrink_to_fit();
             (*document, set)
         };
-        let ready: Vec<(u32, Vec<u64>)> = self.waiting.par_iter().map(prepare).collect();
+        let ready: Vec<(u32, Vec<u64>)> =
+            self.waiting.par_iter().map_init(Scratch::default, prepare).collect();
         for (document, set) in ready {
             self.documents.push(document);
             self.sets.push(set);
@@ -164,7 +166,7 @@ impl OnDisk {
             &mut buffer,
             |document| document == spot.document,
             |_, symbols| {
-                ctx.measure.prepare(symbols, &mut set);
+                ctx.measure.prepare(symbols, &mut set, &mut Scratch::default());
                 Ok(())
             },
         )?;

@@ -7,7 +7,7 @@
 //! through. The share of equal bins is an unbiased estimate of the Jaccard similarity with a variance not above that
 //! of independent functions.
 
-use lookalike_text::hash;
+use lookalike_text::hash::{self, Grams};
 
 use crate::Scratch;
 
@@ -17,48 +17,47 @@ const EMPTY: u64 = u64::MAX;
 /// Shingles per value from which a second round is too rare to keep them for it: one in a million documents has one.
 const ENOUGH: usize = 20;
 
+/// Shingles that are hashed together where they are not kept: few enough to stay near the processor.
+const TOGETHER: usize = 1024;
+
 /// Later than every round.
 const NEVER: i64 = i64::MAX;
 
 /// Fills `scratch.values` with the sketch of `shingles`, of which there is at least one. Repeated shingles change
 /// nothing.
-pub(crate) fn minima(
-    shingles: impl Iterator<Item = u64> + Clone,
-    values: usize,
-    salt: u64,
-    scratch: &mut Scratch,
-) {
-    let Scratch { values: bins, more: elements, sums: rounds, .. } = scratch;
+pub(crate) fn minima(mut shingles: Grams<'_>, values: usize, salt: u64, scratch: &mut Scratch) {
+    let Scratch { values: bins, more: elements, sums: rounds, hashes, .. } = scratch;
     bins.clear();
     bins.resize(values, EMPTY);
     elements.clear();
-    if shingles.size_hint().0 < ENOUGH * values {
-        elements.extend(shingles.clone());
-        first_round(elements.iter().copied(), bins, salt);
-    } else {
-        first_round(shingles.clone(), bins, salt);
+    let all = shingles.clone();
+    let together = if shingles.len() < ENOUGH * values { usize::MAX } else { TOGETHER };
+    while shingles.len() > 0 {
+        elements.clear();
+        shingles.take_into(together, elements);
+        first_round(elements, hashes, bins, salt);
     }
     let missing = bins.iter().filter(|&&bin| bin == EMPTY).count();
     if missing > 0 {
-        if elements.is_empty() {
-            elements.extend(shingles);
+        if together == TOGETHER {
+            elements.clear();
+            elements.extend(all);
         }
-        elements.iter_mut().for_each(|element| *element ^= salt);
         rounds.clear();
         rounds.extend(bins.iter().map(|&bin| if bin == EMPTY { NEVER } else { 0 }));
-        let missing = scattered_rounds(elements, bins, rounds, missing);
+        let missing = scattered_rounds(elements, hashes, bins, rounds, salt, missing);
         if missing > 0 {
-            closing_rounds(elements, bins);
+            closing_rounds(elements, bins, salt);
         }
     }
     // Minima are small numbers, and those of one bin begin alike: no bits to build keys and payloads of.
     bins.iter_mut().for_each(|bin| *bin = hash::mix(*bin));
 }
 
-/// Hash of an element in a round; rounds count from 0.
+/// What elements are turned by to be hashed in a round; rounds count from 0.
 #[inline]
-fn hash_in(round: usize, element: u64) -> u64 {
-    hash::nth(round as u64 + 1, element)
+fn key_in(round: usize, salt: u64) -> u64 {
+    hash::key_of(round as u64 + 1) ^ salt
 }
 
 /// The bin that a hash falls into: by its high bits, so that order within a bin is order of the whole hash.
@@ -68,22 +67,28 @@ fn bin_of(hash: u64, bins: usize) -> usize {
 }
 
 /// The round in which nearly all the time goes, for documents of more than a few hundred words.
-fn first_round(shingles: impl Iterator<Item = u64>, bins: &mut [u64], salt: u64) {
+fn first_round(elements: &[u64], hashes: &mut Vec<u64>, bins: &mut [u64], salt: u64) {
+    hash::mixed(elements, key_in(0, salt), hashes);
     let count = bins.len();
-    // `for_each` rather than `for`: windows of words roll faster when the iterator drives the loop.
-    shingles.for_each(|shingle| {
-        let hash = hash_in(0, shingle ^ salt);
+    for &hash in &*hashes {
         let bin = &mut bins[bin_of(hash, count)];
         *bin = hash.min(*bin);
-    });
+    }
 }
 
 /// The other rounds that hash every element into one bin; returns how many bins are still missing.
-fn scattered_rounds(elements: &[u64], bins: &mut [u64], rounds: &mut [i64], mut missing: usize) -> usize {
+fn scattered_rounds(
+    elements: &[u64],
+    hashes: &mut Vec<u64>,
+    bins: &mut [u64],
+    rounds: &mut [i64],
+    salt: u64,
+    mut missing: usize,
+) -> usize {
     let count = bins.len();
     for round in 1..count {
-        for &element in elements {
-            let hash = hash_in(round, element);
+        hash::mixed(elements, key_in(round, salt), hashes);
+        for &hash in &*hashes {
             let place = bin_of(hash, count);
             let (bin, reached) = (&mut bins[place], &mut rounds[place]);
             // A bin that an earlier round has reached is closed.
@@ -101,10 +106,11 @@ fn scattered_rounds(elements: &[u64], bins: &mut [u64], rounds: &mut [i64], mut 
 }
 
 /// The rounds that take all elements into one bin each. A bin that is full stays as it is.
-fn closing_rounds(elements: &[u64], bins: &mut [u64]) {
+fn closing_rounds(elements: &[u64], bins: &mut [u64], salt: u64) {
     let count = bins.len();
     for (place, bin) in bins.iter_mut().enumerate().filter(|(_, bin)| **bin == EMPTY) {
-        *bin = elements.iter().fold(EMPTY, |least, &element| least.min(hash_in(count + place, element)));
+        let key = key_in(count + place, salt);
+        *bin = elements.iter().fold(EMPTY, |least, &element| least.min(hash::mix(element ^ key)));
     }
 }
 
@@ -132,7 +138,7 @@ mod tests {
 
     fn sketch(set: &[u64], values: usize, salt: u64) -> Vec<u64> {
         let mut scratch = Scratch::default();
-        minima(set.iter().copied(), values, salt, &mut scratch);
+        minima(Grams::new(set, 1), values, salt, &mut scratch);
         scratch.values
     }
 
@@ -182,8 +188,8 @@ mod tests {
         let (mut sum, mut squares) = (0.0, 0.0);
         for trial in 0..trials {
             let (left, right) = pair(size, shared, trial);
-            minima(left.iter().copied(), VALUES, 0, &mut one);
-            minima(right.iter().copied(), VALUES, 0, &mut two);
+            minima(Grams::new(&left, 1), VALUES, 0, &mut one);
+            minima(Grams::new(&right, 1), VALUES, 0, &mut two);
             let equal = one.values.iter().zip(&two.values).filter(|(a, b)| a == b).count();
             let error = equal as f64 / VALUES as f64 - jaccard;
             sum += error;
