@@ -11,6 +11,8 @@
 
 mod many;
 mod words;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 pub use many::mixed;
 pub(crate) use words::words;
@@ -21,6 +23,10 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Multiplier of the rolling polynomial.
 const BASE: u64 = 0xd6e8_feb8_6659_fd93;
+
+/// The multipliers of [`mix`].
+const MIX_1: u64 = 0xbf58_476d_1ce4_e5b9;
+const MIX_2: u64 = 0x94d0_49bb_1331_11eb;
 
 /// The hash `x` of a word.
 #[inline]
@@ -36,8 +42,8 @@ pub fn digest(bytes: &[u8]) -> u128 {
 /// Spreads every bit of `z` over the whole result; no two inputs give the same one.
 #[inline]
 pub fn mix(z: u64) -> u64 {
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    let z = (z ^ (z >> 30)).wrapping_mul(MIX_1);
+    let z = (z ^ (z >> 27)).wrapping_mul(MIX_2);
     z ^ (z >> 31)
 }
 

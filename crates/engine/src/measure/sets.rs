@@ -56,7 +56,8 @@ impl<'s> Merge<'s> {
         std::array::from_fn(|number| {
             let end = (u64::MAX / STRETCHES as u64).saturating_mul(number as u64 + 1);
             let last = number + 1 == STRETCHES;
-            let before = |set: &[u64]| if last { set.len() } else { set.partition_point(|&value| value < end) };
+            let before =
+                |set: &[u64]| if last { set.len() } else { set.partition_point(|&value| value < end) };
             let (here, there) = (before(a), before(b));
             let merge = Merge { a: &a[..here], b: &b[..there], i: 0, j: 0, shared: 0 };
             (a, b) = (&a[here..], &b[there..]);

@@ -67,12 +67,12 @@ const PRIME_MX: u64 = 0x9fb2_1c65_1e98_df25;
 mod x86 {
     use std::arch::x86_64::*;
 
+    use super::super::x86::{all, multiply as multiply_8};
     use super::*;
 
     /// Hashes eight words at a time, as many as there are; returns how many.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,popcnt")]
     pub(super) fn eights(text: &Text<'_>, hashes: &mut Vec<u64>) -> usize {
-        let all = |value: u64| _mm512_set1_epi64(value.cast_signed());
         let (starts, ends) = (text.starts.as_chunks::<8>().0, text.ends.as_chunks::<8>().0);
         for (group, (starts, ends)) in starts.iter().zip(ends).enumerate() {
             // SAFETY: eight numbers each; every word begins inside the text, behind which eight bytes can be read.
@@ -96,10 +96,8 @@ mod x86 {
                 _mm512_or_si512(last, _mm512_slli_epi64::<8>(length)),
             );
             let short = _mm512_xor_si512(short, all(UP_TO_3));
-            let short =
-                _mm512_mullo_epi64(_mm512_xor_si512(short, _mm512_srli_epi64::<33>(short)), all(PRIME_2));
-            let short =
-                _mm512_mullo_epi64(_mm512_xor_si512(short, _mm512_srli_epi64::<29>(short)), all(PRIME_3));
+            let short = multiply_8(_mm512_xor_si512(short, _mm512_srli_epi64::<33>(short)), all(PRIME_2));
+            let short = multiply_8(_mm512_xor_si512(short, _mm512_srli_epi64::<29>(short)), all(PRIME_3));
             let short = _mm512_xor_si512(short, _mm512_srli_epi64::<32>(short));
             // The first and the last four bytes of the others.
             let tail = _mm512_srlv_epi64(word, _mm512_sub_epi64(bits, all(32)));
@@ -111,9 +109,9 @@ mod x86 {
                 _mm512_rol_epi64::<49>(long),
                 _mm512_rol_epi64::<24>(long),
             );
-            let long = _mm512_mullo_epi64(long, all(PRIME_MX));
+            let long = multiply_8(long, all(PRIME_MX));
             let long = _mm512_xor_si512(long, _mm512_add_epi64(_mm512_srli_epi64::<35>(long), length));
-            let long = _mm512_mullo_epi64(long, all(PRIME_MX));
+            let long = multiply_8(long, all(PRIME_MX));
             let long = _mm512_xor_si512(long, _mm512_srli_epi64::<28>(long));
             let is_short = _mm512_cmplt_epu64_mask(length, all(4));
             let mut others = _mm512_cmpgt_epu64_mask(length, all(8));
