@@ -252,6 +252,15 @@ impl Shard {
         Ok(Reader::new(records, damage, format, compression, consumed, marked))
     }
 
+    /// True for a file of JSON lines that is not compressed: single documents of it are found again at the cost of
+    /// reading its bytes.
+    pub fn is_plain_lines(&self, options: &Arc<ReadOptions>) -> bool {
+        let here = matches!(self.origin, Origin::File(_) | Origin::Memory(_));
+        here && self.open(options).is_ok_and(|reader| {
+            reader.format() == Format::Jsonl && reader.compression() == crate::Compression::None
+        })
+    }
+
     /// The shard's bytes, uncompressed.
     fn stream(&self, consumed: &Arc<AtomicU64>) -> Result<Stream, CorpusError> {
         let source: Box<dyn Read + Send> = match &self.origin {

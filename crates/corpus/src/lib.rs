@@ -47,6 +47,7 @@ pub mod write;
 
 pub use corpus::{Corpus, Origin, Shard};
 pub use error::CorpusError;
+pub use formats::jsonl::{LineReader, Lines, LinesView};
 pub use input::members::Compression;
 pub use options::{Fields, Namespaces, ReadOptions};
 pub use reader::{Item, Reader};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use lookalike_model::{Document, Place, Reason, Rejection, Skip, Unit};
 
 use crate::formats::BYTE_ORDER_MARK;
-use crate::{Compression, CorpusError, Format};
+use crate::{Compression, CorpusError, Format, Lines};
 
 /// One thing that a reader found.
 #[derive(Debug)]
@@ -24,6 +24,11 @@ pub enum Item<'a> {
 pub(crate) trait Records: Send {
     /// The next item, or `None` at the end of the shard.
     fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError>;
+
+    /// Takes lines out of the shard without reading them; see [`Reader::lines`].
+    fn lines(&mut self, _wanted: usize, _lines: &mut Lines) -> Result<bool, CorpusError> {
+        Ok(false)
+    }
 
     /// What stands before the first record and must stand before copied records too.
     fn preamble(&self) -> &[u8] {
@@ -88,6 +93,16 @@ impl Reader {
             return Ok(Some(Item::Rejected(rejection)));
         }
         self.records.next()
+    }
+
+    /// Moves the next whole lines, about `wanted` bytes of them, into `lines`, to be read elsewhere by a
+    /// [`LineReader`](crate::LineReader). They are then behind [`Reader::next`] as if it had given them.
+    ///
+    /// False when [`Reader::next`] must give what comes next: of formats other than JSON lines always, else where
+    /// damage, the shard's end or a very long line is near.
+    pub fn lines(&mut self, wanted: usize, lines: &mut Lines) -> Result<bool, CorpusError> {
+        let told = self.damage.as_ref().is_none_or(|damage| damage.told == damage.count);
+        Ok(told && self.records.lines(wanted, lines)?)
     }
 
     /// What stands before the first record and must stand before copied records too: the header line of a table, a

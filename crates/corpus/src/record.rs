@@ -31,11 +31,16 @@ impl Ledger {
         self.options.max_document_bytes.min(u32::MAX as usize)
     }
 
+    /// Counts so many records; returns the number of the first.
+    pub(crate) fn count(&mut self, records: u64) -> u64 {
+        let first = self.record;
+        self.record += records;
+        first
+    }
+
     /// Counts a record that begins at `position`.
     pub(crate) fn place(&mut self, position: u64) -> Place {
-        let record = self.record;
-        self.record += 1;
-        Place { record, position }
+        Place { record: self.count(1), position }
     }
 
     /// Counts a record that begins at `position` and cannot be read.
@@ -51,10 +56,15 @@ impl Ledger {
 
     /// The id of a record that has none: `<shard>#<record number>`.
     pub(crate) fn own_id(&mut self, place: Place) -> &str {
-        self.own_id.clear();
-        write!(self.own_id, "{}#{}", self.shard, place.record).expect("writing to a string cannot fail");
-        &self.own_id
+        write_own_id(&mut self.own_id, &self.shard, place)
     }
+}
+
+/// Writes the id of a record that has none.
+pub(crate) fn write_own_id<'i>(id: &'i mut String, shard: &str, place: Place) -> &'i str {
+    id.clear();
+    write!(id, "{shard}#{}", place.record).expect("writing to a string cannot fail");
+    id
 }
 
 /// The values of further fields of one record, in buffers that are used again for the next.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lookalike_corpus::Corpus;
+use lookalike_corpus::{Corpus, Shard};
 use lookalike_text::Profile;
 use lookalike_text::extract::ContentMode;
 use serde::Serialize;
@@ -24,8 +24,39 @@ pub struct Settings {
     pub threads: usize,
     /// Most memory that the process may take, in bytes.
     pub memory: u64,
-    /// What documents are measured by is kept on disk; otherwise candidates are read again from the input.
-    pub spool: bool,
+    /// Whether what documents are measured by is kept on disk.
+    pub spool: Spool,
+}
+
+/// Whether what documents are measured by is kept on disk, or candidates are read again from the input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Spool {
+    /// Kept, except of what is read again as fast: JSON lines in files that are not compressed.
+    #[default]
+    Auto,
+    /// Always kept.
+    Disk,
+    /// Never kept.
+    None,
+}
+
+/// Smaller shards are not looked at to see whether they can be read again: that would cost more than it saves.
+const LEAST_READ_AGAIN: u64 = if cfg!(test) { 0 } else { MIB };
+
+impl Spool {
+    /// True when it is kept for the documents of `unit`.
+    pub(crate) fn keeps(self, corpus: &Corpus, unit: &Unit) -> bool {
+        let quick = |shard: &Shard| {
+            shard.bytes.is_some_and(|bytes| bytes >= LEAST_READ_AGAIN)
+                && shard.is_plain_lines(corpus.options())
+        };
+        match self {
+            Spool::Auto => !corpus.shards()[unit.clone()].iter().all(quick),
+            Spool::Disk => true,
+            Spool::None => false,
+        }
+    }
 }
 
 const MIB: u64 = 1 << 20;

@@ -2,18 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Lookup};
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::pipeline::{self, Batch, Record};
-use crate::sketch::{Workshop, unit_file};
+use crate::pipeline::{self, Batch, Feed};
+use crate::sketch::{ReadAgain, Workshop, unit_file};
 use crate::store::symbols::{Block, SpoolReader};
-
-impl pipeline::Weight for Vec<(u32, Vec<u64>)> {
-    fn bytes(&self) -> usize {
-        self.iter().map(|(_, symbols)| symbols.len() * 8 + 32).sum()
-    }
-}
 
 /// Takes a document's number and what it is measured by.
 pub(crate) type Take<'t> = dyn FnMut(u32, &[u64]) -> Result<(), EngineError> + Send + 't;
@@ -51,12 +45,12 @@ pub(crate) fn symbols(
 
 /// The error about an input that has other documents than it had.
 pub(crate) fn changed(ctx: &Context<'_>) -> EngineError {
-    let what = "documents were added or taken away while the job ran".to_owned();
+    let what = "documents were added, taken away or changed while the job ran".to_owned();
     let folder = ctx.work.parent().unwrap_or(&ctx.work).to_owned();
     EngineError::InputChanged { folder, what }
 }
 
-/// The same from the input.
+/// The same from the input. That each document is still what it was is told by its row.
 fn read_again(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
@@ -65,44 +59,40 @@ fn read_again(
     take: &mut Take<'_>,
 ) -> Result<(), EngineError> {
     let all = ctx.units();
-    let (take, heavy) = (Mutex::new(take), Mutex::new(()));
+    let (takes, heavy) = (Mutex::new((take, Lookup::new(ctx, catalogue))), Mutex::new(()));
     for (reference, corpus) in [(true, ctx.against), (false, Some(ctx.corpus))] {
         let Some(corpus) = corpus else { continue };
         let these: Vec<usize> = units.iter().copied().filter(|&unit| all[unit].0 == reference).collect();
         let stretches: Vec<_> = these.iter().map(|&unit| all[unit].1.clone()).collect();
-        let work = |workshop: &mut Workshop, batch: Batch| -> Result<Vec<(u32, Vec<u64>)>, EngineError> {
+        let work = |workshop: &mut Workshop, batch: &Batch| {
             let unit = these[batch.unit];
             let first = u64::from(catalogue.base(unit)) + batch.first;
             if first + batch.len() as u64 > u64::from(catalogue.base(unit + 1)) {
                 return Err(changed(ctx));
             }
-            let symbols = |workshop: &mut Workshop, (index, record): (usize, Record<'_>)| match record {
-                Record::Document(document, _) if wanted((first + index as u64) as u32) => {
-                    let symbols = workshop.symbols(ctx, &document, &ctx.measure).to_vec();
-                    Some(((first + index as u64) as u32, symbols))
-                }
-                _ => None,
-            };
-            workshop.in_turn(ctx, &batch, &heavy, |workshop| {
-                batch.records().enumerate().filter_map(|record| symbols(workshop, record)).collect()
-            })
+            workshop.read_again(ctx, batch, &heavy, |index| wanted((first + index as u64) as u32))
         };
-        pipeline::run(
-            corpus,
-            &stretches,
-            ctx.shape(),
-            ctx.watch,
-            || Workshop::new(ctx),
-            work,
-            |_, feed| {
-                while let Some(batch) = feed.next()? {
-                    let batch = batch?;
-                    let mut take = take.lock().unwrap_or_else(PoisonError::into_inner);
-                    batch.iter().try_for_each(|(document, symbols)| take(*document, symbols))?;
+        let drive = |unit: usize, feed: &mut Feed<'_, Result<ReadAgain, EngineError>>| {
+            let mut first = catalogue.base(these[unit]);
+            while let Some(batch) = feed.next()? {
+                let batch = batch?;
+                let (take, lookup) = &mut *takes.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut symbols = batch.symbols.as_slice();
+                for found in &batch.documents {
+                    let document = first + found.index as u32;
+                    if lookup.row(document)?.digest != found.digest {
+                        return Err(changed(ctx));
+                    }
+                    let (own, rest) = symbols.split_at(found.symbols);
+                    take(document, own)?;
+                    symbols = rest;
                 }
-                Ok(())
-            },
-        )?;
+                first += batch.records as u32;
+            }
+            if first == catalogue.base(these[unit] + 1) { Ok(()) } else { Err(changed(ctx)) }
+        };
+        let workshop = || Workshop::new(ctx, corpus);
+        pipeline::run(corpus, &stretches, ctx.shape(), ctx.watch, workshop, work, drive)?;
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::candidates;
 use crate::catalogue::Catalogue;
 use crate::classes;
-use crate::context::{Budget, Context, Settings, write_whole};
+use crate::context::{Budget, Context, Settings, Spool, write_whole};
 use crate::error::EngineError;
 use crate::estimate;
 use crate::kept;
@@ -128,7 +128,7 @@ struct RunFacts {
     scratch_bytes: u64,
     threads: usize,
     memory_cap_bytes: u64,
-    spool: bool,
+    spool: Spool,
     cores: usize,
     system: &'static str,
     finished: u64,

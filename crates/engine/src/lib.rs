@@ -42,7 +42,7 @@ mod tests;
 mod verify;
 pub mod walk;
 
-pub use context::Settings;
+pub use context::{Settings, Spool};
 pub use error::EngineError;
 pub use job::{Job, OpenJob, Opened, Outputs, Shards, Summary};
 pub use recipe::JobRecipe;

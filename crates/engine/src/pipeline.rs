@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use lookalike_corpus::{Corpus, Format, Item, ReadOptions, Reader, Shard};
-use lookalike_model::{Content, Document, Media, Place, Rejection};
+use lookalike_corpus::{Corpus, Format, Item, LineReader, Lines, LinesView, ReadOptions, Reader, Shard};
+use lookalike_model::{Content, Document, Extras, Media, Place, Rejection};
 
 use crate::error::EngineError;
 use crate::walk::Watch;
@@ -53,10 +53,17 @@ pub(crate) fn units(corpus: &Corpus) -> Vec<Unit> {
     units
 }
 
-/// Documents on their way to a worker, copied out of the reader's window into one arena.
+/// Records on their way to a worker: whole lines that nobody has read yet, or documents that were read and are copied
+/// out of the reader's window.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    arena: Vec<u8>,
+    lines: Lines,
+    /// Names and texts of documents that were read.
+    text: String,
+    /// What is not known to be text.
+    bytes: Vec<u8>,
+    /// Where further fields stand in `text`, for all documents.
+    spans: Vec<Option<(usize, usize)>>,
     entries: Vec<Entry>,
     /// What happened at the shard borders inside this batch.
     pub(crate) ends: Vec<ShardEnd>,
@@ -88,87 +95,73 @@ enum Entry {
         encoded: bool,
         charset: Option<Range<usize>>,
         place: Place,
-        extras: Vec<Option<Range<usize>>>,
+        spans: Range<usize>,
     },
     Rejected(Rejection),
 }
 
 /// One record of a batch.
 pub(crate) enum Record<'a> {
-    /// A document and the further fields that were asked for.
-    Document(Document<'a>, Extra<'a>),
+    /// A document.
+    Document(Document<'a>),
     /// A record that could not be read.
     Rejected(&'a Rejection),
 }
 
-/// The further fields of a document.
-pub(crate) struct Extra<'a> {
-    arena: &'a [u8],
-    ranges: &'a [Option<Range<usize>>],
-}
-
-impl<'a> Extra<'a> {
-    /// The value of the field with this number.
-    pub(crate) fn get(&self, index: usize) -> Option<&'a str> {
-        let range = self.ranges.get(index)?.clone()?;
-        Some(text(self.arena, range))
-    }
-}
-
-fn text(arena: &[u8], range: Range<usize>) -> &str {
-    simdutf8::basic::from_utf8(&arena[range]).expect("it was a string when it was put here")
-}
-
 impl Batch {
-    fn put(&mut self, bytes: &[u8]) -> Range<usize> {
-        let start = self.arena.len();
-        self.arena.extend_from_slice(bytes);
-        start..self.arena.len()
+    fn put(&mut self, text: &str) -> Range<usize> {
+        let start = self.text.len();
+        self.text.push_str(text);
+        start..self.text.len()
     }
 
     fn push(&mut self, document: &Document<'_>, extras: usize) {
-        let (encoded, charset) = match document.content {
-            Content::Unicode(_) => (false, None),
-            Content::Encoded { charset, .. } => (true, charset),
+        let (content, encoded, charset) = match document.content {
+            Content::Unicode(text) => (self.put(text), false, None),
+            Content::Encoded { bytes, charset } => {
+                let start = self.bytes.len();
+                self.bytes.extend_from_slice(bytes);
+                (start..self.bytes.len(), true, charset)
+            }
         };
+        let spans = self.spans.len();
+        for index in 0..extras {
+            let span = document.extras.get(index).map(|value| self.put(value));
+            self.spans.push(span.map(|span| (span.start, span.end)));
+        }
         let entry = Entry::Document {
-            id: self.put(document.id.as_bytes()),
-            url: document.url.map(|url| self.put(url.as_bytes())),
+            id: self.put(document.id),
+            url: document.url.map(|url| self.put(url)),
             media: document.media,
-            content: self.put(document.content.bytes()),
+            content,
             encoded,
-            charset: charset.map(|charset| self.put(charset.as_bytes())),
+            charset: charset.map(|charset| self.put(charset)),
             place: document.place,
-            extras: (0..extras)
-                .map(|index| document.extras.get(index).map(|value| self.put(value.as_bytes())))
-                .collect(),
+            spans: spans..self.spans.len(),
         };
         self.entries.push(entry);
     }
 
     /// Number of records.
     pub(crate) fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Number of records that could not be read.
-    pub(crate) fn rejected(&self) -> usize {
-        self.entries.iter().filter(|entry| matches!(entry, Entry::Rejected(_))).count()
+        self.lines.len() + self.entries.len()
     }
 
     /// Bytes of everything in it.
     pub(crate) fn bytes(&self) -> usize {
-        self.arena.len()
+        self.lines.bytes() + self.text.len() + self.bytes.len()
     }
 
     /// Bytes that it takes with what is made of it on the way: of a large document that is many times its size, by the
     /// number of its words.
     fn weigh(&mut self) {
-        self.weight = self.bytes();
-        if self.weight >= HEAVY {
+        self.weight = self.lines.weight() + self.text.capacity() + self.bytes.capacity();
+        // Lines are cut before a long one: what is large was read.
+        let read = self.text.len() + self.bytes.len();
+        if read >= HEAVY {
             let ends = |byte: &&u8| !(byte.is_ascii_alphanumeric() || (0x80..0xe0).contains(*byte));
-            let words = self.arena.iter().filter(ends).count();
-            self.weight = self.weight * PER_BYTE + words * PER_WORD;
+            let words = self.text.as_bytes().iter().chain(&self.bytes).filter(ends).count();
+            self.weight += read * (PER_BYTE - 1) + words * PER_WORD;
         }
     }
 
@@ -177,30 +170,79 @@ impl Batch {
         self.weight
     }
 
-    /// The records, in order.
-    pub(crate) fn records(&self) -> impl Iterator<Item = Record<'_>> {
-        self.entries.iter().map(|entry| match entry {
+    /// Empties it for other records; the memory is kept unless it is that of a large document.
+    fn clear(&mut self) {
+        if self.weight >= HEAVY {
+            *self = Batch::default();
+        }
+        self.lines.clear();
+        self.text.clear();
+        self.bytes.clear();
+        self.spans.clear();
+        self.entries.clear();
+        self.ends.clear();
+    }
+
+    /// Hands all records to `each`, in order, with their numbers in the batch.
+    pub(crate) fn read(
+        &self,
+        reader: &mut LineReader,
+        each: impl FnMut(usize, Record<'_>) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        self.read_from(self.lines.all(), reader, |_| true, each)
+    }
+
+    /// The same for those records whose numbers are wanted; the others cost nothing.
+    pub(crate) fn read_some(
+        &self,
+        reader: &mut LineReader,
+        wanted: impl Fn(usize) -> bool,
+        each: impl FnMut(usize, Record<'_>) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        self.read_from(self.lines.some(), reader, wanted, each)
+    }
+
+    fn read_from(
+        &self,
+        lines: LinesView<'_>,
+        reader: &mut LineReader,
+        wanted: impl Fn(usize) -> bool,
+        mut each: impl FnMut(usize, Record<'_>) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        for index in (0..self.len()).filter(|&index| wanted(index)) {
+            if self.lines.is_empty() {
+                each(index, self.record(&self.entries[index]))?;
+                continue;
+            }
+            match reader.read(lines, index) {
+                Item::Document(document) => each(index, Record::Document(document))?,
+                Item::Rejected(rejection) => each(index, Record::Rejected(&rejection))?,
+                Item::Skipped(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn record<'b>(&'b self, entry: &'b Entry) -> Record<'b> {
+        match entry {
             Entry::Rejected(rejection) => Record::Rejected(rejection),
-            Entry::Document { id, url, media, content, encoded, charset, place, extras } => {
-                let bytes = &self.arena[content.clone()];
-                let charset = charset.clone().map(|range| text(&self.arena, range));
-                let content = if *encoded {
-                    Content::Encoded { bytes, charset }
-                } else {
-                    Content::Unicode(text(&self.arena, content.clone()))
+            Entry::Document { id, url, media, content, encoded, charset, place, spans } => {
+                let charset = charset.clone().map(|range| &self.text[range]);
+                let content = match encoded {
+                    true => Content::Encoded { bytes: &self.bytes[content.clone()], charset },
+                    false => Content::Unicode(&self.text[content.clone()]),
                 };
-                let document = Document {
-                    id: text(&self.arena, id.clone()),
-                    url: url.clone().map(|range| text(&self.arena, range)),
+                Record::Document(Document {
+                    id: &self.text[id.clone()],
+                    url: url.clone().map(|range| &self.text[range]),
                     media: *media,
                     content,
                     place: *place,
                     raw: None,
-                    extras: Default::default(),
-                };
-                Record::Document(document, Extra { arena: &self.arena, ranges: extras })
+                    extras: Extras::new(&self.text, &self.spans[spans.clone()]),
+                })
             }
-        })
+        }
     }
 }
 
@@ -215,6 +257,8 @@ struct Source<'c> {
     records: u64,
     unit: usize,
     batch_bytes: usize,
+    /// Batches that are done with, for their memory.
+    spare: &'c Mutex<Vec<Batch>>,
 }
 
 impl Source<'_> {
@@ -223,10 +267,13 @@ impl Source<'_> {
         if self.watch.stopped() {
             return Err(EngineError::Stopped);
         }
-        let arena = Vec::with_capacity(self.batch_bytes + self.batch_bytes / 4);
-        let mut batch = Batch { arena, first: self.records, unit: self.unit, ..Batch::default() };
-        while batch.arena.len() < self.batch_bytes {
+        let mut batch = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        (batch.first, batch.unit) = (self.records, self.unit);
+        while batch.bytes() < self.batch_bytes {
             if self.reader.is_none() && !self.open()? {
+                break;
+            }
+            if batch.len() == 0 && self.take_lines(&mut batch)? {
                 break;
             }
             self.read(&mut batch)?;
@@ -243,6 +290,21 @@ impl Source<'_> {
         self.shards = rest;
         self.consumed = 0;
         Ok(true)
+    }
+
+    /// Takes lines of the open shard as they are, if there are enough of them for a batch.
+    fn take_lines(&mut self, batch: &mut Batch) -> Result<bool, EngineError> {
+        let Some(reader) = self.reader.as_mut() else { return Ok(false) };
+        let taken = reader.lines(self.batch_bytes, &mut batch.lines)?;
+        self.advance();
+        Ok(taken)
+    }
+
+    /// Tells how far the reader has come.
+    fn advance(&mut self) {
+        let consumed = self.reader.as_ref().map_or(self.consumed, Reader::consumed);
+        self.watch.bytes.fetch_add(consumed - self.consumed, Ordering::Relaxed);
+        self.consumed = consumed;
     }
 
     /// Takes one item of the open shard.
@@ -266,12 +328,11 @@ impl Source<'_> {
             }
             None => true,
         };
-        let consumed = reader.consumed();
-        self.watch.bytes.fetch_add(consumed - self.consumed, Ordering::Relaxed);
-        self.consumed = consumed;
+        let format = reader.format();
+        self.advance();
         if ended {
             let skipped = std::mem::take(&mut self.skipped);
-            batch.ends.push(ShardEnd { before: batch.len(), format: reader.format(), skipped });
+            batch.ends.push(ShardEnd { before: batch.len(), format, skipped });
             self.reader = None;
         }
         Ok(())
@@ -332,7 +393,7 @@ pub(crate) struct Feed<'f, T> {
 
 enum Work<'f, T> {
     /// Done here and now.
-    Here(&'f mut dyn FnMut(Batch) -> T),
+    Here(&'f mut dyn FnMut(&Batch) -> T),
     /// Done by whoever takes it.
     Pool(&'f Sender<Task<T>>),
 }
@@ -344,7 +405,12 @@ impl<T: Weight> Feed<'_, T> {
             return Err(EngineError::Stopped);
         }
         let pool = match &mut self.work {
-            Work::Here(work) => return Ok(self.source.next()?.map(work)),
+            Work::Here(work) => {
+                let Some(batch) = self.source.next()? else { return Ok(None) };
+                let result = work(&batch);
+                give_back(self.source.spare, batch);
+                return Ok(Some(result));
+            }
             Work::Pool(pool) => *pool,
         };
         // What is under way is not given company, lest it fill the memory; one batch always goes on.
@@ -369,6 +435,12 @@ impl<T: Weight> Feed<'_, T> {
     }
 }
 
+/// Keeps the memory of a batch for another.
+fn give_back(spare: &Mutex<Vec<Batch>>, mut batch: Batch) {
+    batch.clear();
+    spare.lock().unwrap_or_else(PoisonError::into_inner).push(batch);
+}
+
 /// Leads the documents of `units` through workers. `worker` makes the state of one worker, `work` handles one batch,
 /// `drive` takes the results of one unit; of failures at the same time the one of the earliest unit is returned.
 pub(crate) fn run<W, T: Send + Weight>(
@@ -377,13 +449,13 @@ pub(crate) fn run<W, T: Send + Weight>(
     shape: Shape,
     watch: &Watch,
     worker: impl Fn() -> W + Sync,
-    work: impl Fn(&mut W, Batch) -> T + Sync,
+    work: impl Fn(&mut W, &Batch) -> T + Sync,
     drive: impl Fn(usize, &mut Feed<'_, T>) -> Result<(), EngineError> + Sync,
 ) -> Result<(), EngineError> {
     let line = Line::new(corpus, units, shape, watch);
     if shape.threads <= 1 {
         let mut state = worker();
-        let mut here = |batch| work(&mut state, batch);
+        let mut here = |batch: &Batch| work(&mut state, batch);
         return (0..units.len())
             .try_for_each(|unit| drive(unit, &mut line.feed(unit, Work::Here(&mut here))));
     }
@@ -416,6 +488,7 @@ struct Line<'c> {
     watch: &'c Watch,
     next: AtomicUsize,
     held: AtomicUsize,
+    spare: Mutex<Vec<Batch>>,
     failed: AtomicBool,
     /// The earliest unit that failed, and why.
     failure: Mutex<Option<(usize, EngineError)>>,
@@ -430,6 +503,7 @@ impl<'c> Line<'c> {
             watch,
             next: AtomicUsize::new(0),
             held: AtomicUsize::new(0),
+            spare: Mutex::new(Vec::new()),
             failed: AtomicBool::new(false),
             failure: Mutex::new(None),
         }
@@ -450,6 +524,7 @@ impl<'c> Line<'c> {
             records: 0,
             unit,
             batch_bytes: self.shape.batch_bytes(),
+            spare: &self.spare,
         };
         Feed {
             source,
@@ -464,10 +539,11 @@ impl<'c> Line<'c> {
     }
 
     /// A worker: handles batches until no driver is left.
-    fn work<T: Weight>(&self, taken: &Receiver<Task<T>>, mut work: impl FnMut(Batch) -> T) {
+    fn work<T: Weight>(&self, taken: &Receiver<Task<T>>, mut work: impl FnMut(&Batch) -> T) {
         for Task { batch, reply } in taken {
             let before = batch.weight();
-            let result = work(batch);
+            let result = work(&batch);
+            give_back(&self.spare, batch);
             self.held.fetch_add(result.bytes(), Ordering::Relaxed);
             self.held.fetch_sub(before, Ordering::Relaxed);
             // A driver that failed no longer waits.
@@ -535,12 +611,16 @@ mod tests {
         ]);
         for (threads, units) in [(1, vec![0..2, 2..3]), (2, vec![0..1, 1..3]), (5, vec![0..1, 1..2, 2..3])] {
             let found = Mutex::new(vec![Vec::new(); units.len()]);
-            let work = |(): &mut (), batch: Batch| -> Vec<String> {
-                let name = |record: Record<'_>| match record {
-                    Record::Document(document, _) => document.id.to_owned(),
-                    Record::Rejected(rejection) => format!("rejected {}", rejection.place.record),
-                };
-                batch.records().map(name).collect()
+            let work = |reader: &mut LineReader, batch: &Batch| -> Vec<String> {
+                let mut names = Vec::new();
+                let read = batch.read(reader, |_, record| {
+                    names.push(match record {
+                        Record::Document(document) => document.id.to_owned(),
+                        Record::Rejected(rejection) => format!("rejected {}", rejection.place.record),
+                    });
+                    Ok(())
+                });
+                read.map(|()| names).unwrap()
             };
             let drive = |unit: usize, feed: &mut Feed<'_, Vec<String>>| {
                 while let Some(ids) = feed.next()? {
@@ -549,7 +629,8 @@ mod tests {
                 Ok(())
             };
             let shape = Shape { threads, drivers: 2, waiting_bytes: 100 };
-            run(&corpus, &units, shape, &Watch::default(), || (), work, drive).unwrap();
+            let reader = || LineReader::new(corpus.options());
+            run(&corpus, &units, shape, &Watch::default(), reader, work, drive).unwrap();
             let expected: Vec<String> =
                 (0..1400).map(|n| n.to_string()).chain(["rejected 0".to_owned()]).collect();
             assert!(found.into_inner().unwrap().concat() == expected, "{threads} threads");

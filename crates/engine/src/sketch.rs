@@ -16,17 +16,17 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use lookalike_corpus::{Corpus, LineReader};
 use lookalike_methods::{Key, Page, Scratch, Sketch};
-use lookalike_model::Document;
+use lookalike_model::{Document, Rejection};
 use lookalike_text::extract::Extractor;
-use lookalike_text::hash;
+use lookalike_text::{Features, hash};
 use serde::{Deserialize, Serialize};
 
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
-use crate::measure::Measure;
 use crate::panel::{Panel, Seat};
-use crate::pipeline::{self, Batch, Extra, Feed, HEAVY, Record};
+use crate::pipeline::{self, Batch, Feed, HEAVY, Record};
 use crate::reading::Readings;
 use crate::recipe::{Keep, Within};
 use crate::store::file::RunWriter;
@@ -135,14 +135,16 @@ pub(crate) fn sketch(ctx: &Context<'_>) -> Result<(), EngineError> {
         let drivers = shape.drivers.clamp(1, stretches.len().max(1));
         let buffer = ctx.budget.free(0, 0) as usize / 3 / drivers;
         let heavy = Mutex::new(());
+        let spooled: Vec<bool> =
+            stretches.iter().map(|unit| ctx.settings.spool.keeps(corpus, unit)).collect();
         pipeline::run(
             corpus,
             &stretches,
             shape,
             ctx.watch,
-            || Workshop::new(ctx),
-            |workshop, batch| workshop.sketch(ctx, batch, &heavy),
-            |index, feed| write_unit(ctx, first + todo[index], buffer, feed),
+            || Workshop::new(ctx, corpus),
+            |workshop, batch| workshop.sketch(ctx, batch, spooled[batch.unit], &heavy),
+            |index, feed| write_unit(ctx, first + todo[index], spooled[index], buffer, feed),
         )?;
         first += all.len();
     }
@@ -154,6 +156,7 @@ pub(crate) fn sketch(ctx: &Context<'_>) -> Result<(), EngineError> {
 fn write_unit(
     ctx: &Context<'_>,
     unit: usize,
+    spooled: bool,
     buffer: usize,
     feed: &mut Feed<'_, Result<Sketched, EngineError>>,
 ) -> Result<(), EngineError> {
@@ -166,12 +169,12 @@ fn write_unit(
     let mut names = create("names", 1)?;
     let mut payload = create("payload", ctx.panel.width())?;
     let mut rejected = create("rejected", 1)?;
-    let mut spool = match ctx.settings.spool {
+    let mut spool = match spooled {
         true => Some(SpoolWriter::create(&unit_file(ctx, unit, "spool"), ctx.stamp)?),
         false => None,
     };
     let mut keys = key_sorters(ctx, unit, buffer)?;
-    let mut meta = UnitMeta { shards: Vec::new(), key_runs: Vec::new(), spooled: spool.is_some() };
+    let mut meta = UnitMeta { shards: Vec::new(), key_runs: Vec::new(), spooled };
     let mut open = ShardMeta::new();
     let mut records = 0u64;
     while let Some(batch) = feed.next()? {
@@ -270,6 +273,12 @@ impl pipeline::Weight for Sketched {
 
 /// Everything that a worker uses again for one document after the other.
 pub(crate) struct Workshop {
+    lines: LineReader,
+    tools: Tools,
+}
+
+/// What a document goes through.
+struct Tools {
     extractor: Extractor,
     readings: Readings,
     sketch: Sketch,
@@ -290,8 +299,108 @@ struct RejectedLine<'a> {
 }
 
 impl Workshop {
-    pub(crate) fn new(ctx: &Context<'_>) -> Self {
-        Workshop {
+    /// A workshop for the documents of `corpus`.
+    pub(crate) fn new(ctx: &Context<'_>, corpus: &Corpus) -> Self {
+        Workshop { lines: LineReader::new(corpus.options()), tools: Tools::new(ctx) }
+    }
+
+    fn sketch(
+        &mut self,
+        ctx: &Context<'_>,
+        batch: &Batch,
+        spooled: bool,
+        heavy: &Mutex<()>,
+    ) -> Result<Sketched, EngineError> {
+        self.in_turn(ctx, batch, heavy, |lines, tools| {
+            let mut out = tools.room(ctx, batch);
+            batch.read(lines, |index, record| {
+                let number = batch.first + index as u64;
+                match record {
+                    Record::Document(document) => {
+                        tools.document(ctx, number as u32, &document, spooled, &mut out);
+                    }
+                    Record::Rejected(rejection) => out.reject(ctx, number, rejection),
+                }
+                Ok(())
+            })?;
+            tools.settle(&mut out);
+            Ok(out)
+        })
+    }
+
+    /// Reads the wanted records of a batch again.
+    pub(crate) fn read_again(
+        &mut self,
+        ctx: &Context<'_>,
+        batch: &Batch,
+        heavy: &Mutex<()>,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Result<ReadAgain, EngineError> {
+        self.in_turn(ctx, batch, heavy, |lines, tools| {
+            let mut out = ReadAgain { records: batch.len(), ..ReadAgain::default() };
+            batch.read_some(lines, wanted, |index, record| {
+                out.documents.push(match record {
+                    Record::Document(document) => tools.again(ctx, index, &document, &mut out.symbols),
+                    Record::Rejected(_) => DocumentAgain { index, ..DocumentAgain::default() },
+                });
+                Ok(())
+            })?;
+            Ok(out)
+        })
+    }
+
+    /// Shows all documents of a batch, as each method that wants to sees them, with the number of the method. Returns
+    /// how many records could not be read.
+    pub(crate) fn show_all(
+        &mut self,
+        ctx: &Context<'_>,
+        batch: &Batch,
+        heavy: &Mutex<()>,
+        wants: impl Fn(usize) -> bool,
+        each: impl Fn(usize, &Page<'_>, &mut Scratch) -> Result<(), EngineError>,
+    ) -> Result<usize, EngineError> {
+        self.in_turn(ctx, batch, heavy, |lines, tools| {
+            let mut rejected = 0;
+            batch.read(lines, |_, record| {
+                let Record::Document(document) = record else {
+                    rejected += 1;
+                    return Ok(());
+                };
+                let text = tools.extractor.extract(&document, ctx.content).text;
+                tools.readings.turn();
+                for place in (0..ctx.panel.seats().len()).filter(|&place| wants(place)) {
+                    if let Some(page) = tools.readings.page(place, text) {
+                        each(place, &page, &mut tools.sketch.scratch)?;
+                    }
+                }
+                Ok(())
+            })?;
+            Ok(rejected)
+        })
+    }
+
+    /// Does work that takes much memory alone, and lets go of the buffers it left.
+    fn in_turn<T>(
+        &mut self,
+        ctx: &Context<'_>,
+        batch: &Batch,
+        heavy: &Mutex<()>,
+        work: impl FnOnce(&mut LineReader, &mut Tools) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        if batch.bytes() < HEAVY {
+            return work(&mut self.lines, &mut self.tools);
+        }
+        ctx.budget.admit_document(batch.weight() as u64)?;
+        let _turn = heavy.lock();
+        let done = work(&mut self.lines, &mut self.tools);
+        self.tools = Tools::new(ctx);
+        done
+    }
+}
+
+impl Tools {
+    fn new(ctx: &Context<'_>) -> Self {
+        Tools {
             extractor: Extractor::default(),
             readings: Readings::new(&ctx.profile, &ctx.measuring, &ctx.panel),
             sketch: Sketch::default(),
@@ -302,17 +411,9 @@ impl Workshop {
         }
     }
 
-    fn sketch(
-        &mut self,
-        ctx: &Context<'_>,
-        batch: Batch,
-        heavy: &Mutex<()>,
-    ) -> Result<Sketched, EngineError> {
-        self.in_turn(ctx, &batch, heavy, |workshop| workshop.sketch_all(ctx, &batch))
-    }
-
-    fn sketch_all(&mut self, ctx: &Context<'_>, batch: &Batch) -> Sketched {
-        let mut out = Sketched {
+    /// Room for what becomes of a batch.
+    fn room(&self, ctx: &Context<'_>, batch: &Batch) -> Sketched {
+        Sketched {
             rows: Vec::with_capacity(batch.len()),
             names: Vec::with_capacity(self.last[0]),
             payload: Vec::with_capacity(batch.len() * ctx.panel.width()),
@@ -320,36 +421,18 @@ impl Workshop {
             spool: Vec::with_capacity(self.last[1]),
             rejected: Vec::new(),
             ends: batch.ends.clone(),
-        };
-        for (index, record) in batch.records().enumerate() {
-            match record {
-                Record::Document(document, extra) => {
-                    let number = (batch.first + index as u64) as u32;
-                    self.document(ctx, number, &document, &extra, &mut out);
-                }
-                Record::Rejected(rejection) => {
-                    let reason = rejection.reason.to_string();
-                    let line = RejectedLine {
-                        record: batch.first + index as u64,
-                        position: rejection.place.position,
-                        reason: &reason,
-                    };
-                    serde_json::to_writer(&mut out.rejected, &line).expect("memory can be written");
-                    out.rejected.push(b'\n');
-                    let names = out.names.len() as u64;
-                    put_names(&mut out.names, "", None, None);
-                    out.rows.push(Row { words: Row::REJECTED, names, ..Row::default() });
-                    out.payload.resize(out.payload.len() + ctx.panel.width(), 0);
-                }
-            }
         }
+    }
+
+    /// All documents of a batch are sketched.
+    fn settle(&mut self, out: &mut Sketched) {
         if !self.blocks.is_empty() {
             self.blocks.encode(&mut out.spool);
         }
         let more = |size: usize| size + size / 4;
         self.last = [out.names.len(), out.spool.len()].map(more);
-        self.last_keys = out.keys.iter().map(|keys| more(keys.len())).collect();
-        out
+        self.last_keys.clear();
+        self.last_keys.extend(out.keys.iter().map(|keys| more(keys.len())));
     }
 
     /// One document: its row, names, payload, keys and symbols.
@@ -358,14 +441,14 @@ impl Workshop {
         ctx: &Context<'_>,
         number: u32,
         document: &Document<'_>,
-        extra: &Extra<'_>,
+        spooled: bool,
         out: &mut Sketched,
     ) {
         let text = self.extractor.extract(document, ctx.content).text;
         self.readings.turn();
         let features = self.readings.words(text);
         let wordless = features.is_empty();
-        let within = within(ctx, document, extra);
+        let within = within(ctx, document);
         let mut row = Row {
             words: features.len() as u32,
             text: text.len() as u32,
@@ -374,11 +457,11 @@ impl Workshop {
             within,
             ..Row::default()
         };
-        let field = matches!(ctx.keep, Keep::Field { .. }).then(|| extra.get(0)).flatten();
+        let field = matches!(ctx.keep, Keep::Field { .. }).then(|| document.extras.get(0)).flatten();
         put_names(&mut out.names, document.id, document.url, field);
         if !features.is_empty() {
-            row.digest = features.digest() ^ (u128::from(hash::mix(within)) << 64 | u128::from(within));
-            if ctx.settings.spool {
+            row.digest = digest_within(features, within);
+            if spooled {
                 ctx.measure.symbols(self.readings.measuring(text), &mut self.symbols);
                 if self.blocks.push(number, &self.symbols) {
                     self.blocks.encode(&mut out.spool);
@@ -401,64 +484,74 @@ impl Workshop {
         }
     }
 
-    /// What a document is measured by; nothing for one without words.
-    pub(crate) fn symbols(
+    /// One document again: what it is measured by, and what tells whether it is the same.
+    fn again(
         &mut self,
         ctx: &Context<'_>,
+        index: usize,
         document: &Document<'_>,
-        measure: &Measure,
-    ) -> &[u64] {
+        symbols: &mut Vec<u64>,
+    ) -> DocumentAgain {
         let text = self.extractor.extract(document, ctx.content).text;
         self.readings.turn();
-        measure.symbols(self.readings.measuring(text), &mut self.symbols);
-        &self.symbols
-    }
-
-    /// Shows all documents of a batch, as each method that wants to sees them, with the number of the method.
-    pub(crate) fn show_all(
-        &mut self,
-        ctx: &Context<'_>,
-        batch: &Batch,
-        heavy: &Mutex<()>,
-        wants: impl Fn(usize) -> bool,
-        each: impl Fn(usize, &Page<'_>, &mut Scratch) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
-        self.in_turn(ctx, batch, heavy, |workshop| {
-            for record in batch.records() {
-                let Record::Document(document, _) = record else { continue };
-                let text = workshop.extractor.extract(&document, ctx.content).text;
-                workshop.readings.turn();
-                for place in (0..ctx.panel.seats().len()).filter(|&place| wants(place)) {
-                    if let Some(page) = workshop.readings.page(place, text) {
-                        each(place, &page, &mut workshop.sketch.scratch)?;
-                    }
-                }
-            }
-            Ok(())
-        })?
-    }
-
-    /// Does work that takes much memory alone, and lets go of the buffers it left.
-    pub(crate) fn in_turn<T>(
-        &mut self,
-        ctx: &Context<'_>,
-        batch: &Batch,
-        heavy: &Mutex<()>,
-        work: impl FnOnce(&mut Self) -> T,
-    ) -> Result<T, EngineError> {
-        if batch.bytes() < HEAVY {
-            return Ok(work(self));
-        }
-        ctx.budget.admit_document(batch.weight() as u64)?;
-        let _turn = heavy.lock();
-        let done = work(self);
-        *self = Workshop::new(ctx);
-        Ok(done)
+        let digest = digest_within(self.readings.words(text), within(ctx, document));
+        ctx.measure.symbols(self.readings.measuring(text), &mut self.symbols);
+        symbols.extend_from_slice(&self.symbols);
+        DocumentAgain { index, digest, symbols: self.symbols.len() }
     }
 }
 
+impl Sketched {
+    /// A record that could not be read.
+    fn reject(&mut self, ctx: &Context<'_>, record: u64, rejection: &Rejection) {
+        let reason = rejection.reason.to_string();
+        let line = RejectedLine { record, position: rejection.place.position, reason: &reason };
+        serde_json::to_writer(&mut self.rejected, &line).expect("memory can be written");
+        self.rejected.push(b'\n');
+        let names = self.names.len() as u64;
+        put_names(&mut self.names, "", None, None);
+        self.rows.push(Row { words: Row::REJECTED, names, ..Row::default() });
+        self.payload.resize(self.payload.len() + ctx.panel.width(), 0);
+    }
+}
+
+/// What was found when records of a batch were read again.
+#[derive(Debug, Default)]
+pub(crate) struct ReadAgain {
+    /// Records of the batch, wanted or not.
+    pub(crate) records: usize,
+    pub(crate) documents: Vec<DocumentAgain>,
+    /// What all of them are measured by, one behind the other.
+    pub(crate) symbols: Vec<u64>,
+}
+
+/// A document that was read again; nothing but its number where there is none any more.
+#[derive(Debug, Default)]
+pub(crate) struct DocumentAgain {
+    /// Its number in the batch.
+    pub(crate) index: usize,
+    /// As in its [`Row`].
+    pub(crate) digest: u128,
+    /// Number of its symbols.
+    pub(crate) symbols: usize,
+}
+
+impl pipeline::Weight for ReadAgain {
+    fn bytes(&self) -> usize {
+        self.documents.capacity() * size_of::<DocumentAgain>() + self.symbols.capacity() * 8
+    }
+}
+
+/// The digest of a document's words, and of what it is compared within; 0 for one without words.
+fn digest_within(words: &Features, within: u64) -> u128 {
+    if words.is_empty() {
+        return 0;
+    }
+    words.digest() ^ (u128::from(hash::mix(within)) << 64 | u128::from(within))
+}
+
 /// The hash of what a document is compared within; 0 where all are compared with all.
-fn within(ctx: &Context<'_>, document: &Document<'_>, extra: &Extra<'_>) -> u64 {
+fn within(ctx: &Context<'_>, document: &Document<'_>) -> u64 {
     let value = match &ctx.within {
         None => return 0,
         Some(Within::Host) => {
@@ -466,7 +559,7 @@ fn within(ctx: &Context<'_>, document: &Document<'_>, extra: &Extra<'_>) -> u64 
             let lower = document.url.map(|url| host(url).to_ascii_lowercase());
             return lower.map_or(1, |host| hash::word(host.as_bytes()).max(2));
         }
-        Some(Within::Field(_)) => extra.get(usize::from(matches!(ctx.keep, Keep::Field { .. }))),
+        Some(Within::Field(_)) => document.extras.get(usize::from(matches!(ctx.keep, Keep::Field { .. }))),
     };
     // Documents without a value are compared among themselves.
     value.map_or(1, |value| hash::word(value.as_bytes()).max(2))

@@ -30,16 +30,17 @@ pub(crate) fn survey(ctx: &Context<'_>) -> Result<(), EngineError> {
     let (mut pass, mut seen) = load(ctx)?;
     while pass < passes {
         ctx.begin("survey", ctx.input_bytes(), true);
-        let show = |workshop: &mut Workshop, batch: Batch, heavy: &Mutex<()>| {
+        let show = |workshop: &mut Workshop, batch: &Batch, heavy: &Mutex<()>| {
             let survey = |seat: usize| {
                 let survey = ctx.panel.seats()[seat].method.survey();
                 survey.filter(|survey| pass < survey.passes())
             };
             let wants = |seat: usize| survey(seat).is_some();
-            workshop.show_all(ctx, &batch, heavy, wants, |seat, page, scratch| {
+            let shown = workshop.show_all(ctx, batch, heavy, wants, |seat, page, scratch| {
                 survey(seat).into_iter().for_each(|survey| survey.see(pass, page, scratch));
                 Ok(())
-            })
+            });
+            shown.map(drop)
         };
         walk(ctx, seen, show, |seen| save(ctx, pass, seen))?;
         surveys().flatten().filter(|survey| pass < survey.passes()).for_each(|survey| survey.end(pass));
@@ -54,7 +55,7 @@ pub(crate) fn survey(ctx: &Context<'_>) -> Result<(), EngineError> {
 pub(crate) fn walk(
     ctx: &Context<'_>,
     mut seen: usize,
-    show: impl Fn(&mut Workshop, Batch, &Mutex<()>) -> Result<(), EngineError> + Sync,
+    show: impl Fn(&mut Workshop, &Batch, &Mutex<()>) -> Result<(), EngineError> + Sync,
     mut pause: impl FnMut(usize) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     let (total, shape, heavy) = (ctx.units().len(), ctx.shape(), Mutex::new(()));
@@ -68,14 +69,15 @@ pub(crate) fn walk(
             }
             // A later process may run with other drivers: its groups are cut elsewhere.
             let fresh: &[Unit] = &group[group.len() - (end - seen.max(end - group.len()))..];
-            let work = |workshop: &mut Workshop, batch: Batch| show(workshop, batch, &heavy);
+            let work = |workshop: &mut Workshop, batch: &Batch| show(workshop, batch, &heavy);
             let drive = |_, feed: &mut pipeline::Feed<'_, Result<(), EngineError>>| {
                 while let Some(done) = feed.next()? {
                     done?;
                 }
                 Ok(())
             };
-            pipeline::run(corpus, fresh, shape, ctx.watch, || Workshop::new(ctx), work, drive)?;
+            let workshop = || Workshop::new(ctx, corpus);
+            pipeline::run(corpus, fresh, shape, ctx.watch, workshop, work, drive)?;
             seen = end;
             if last.elapsed() > PAUSE && seen < total {
                 pause(seen)?;

@@ -15,7 +15,7 @@ use lookalike_text::{Analyser, Features, Profile};
 use crate::measure::Measure;
 use crate::recipe::{ClusterRule, Combine, Reading, Task};
 use crate::walk::Watch;
-use crate::{EngineError, Findings, Job, JobRecipe, Opened, Outputs, Settings};
+use crate::{EngineError, Findings, Job, JobRecipe, Opened, Outputs, Settings, Spool};
 
 fn recipe(spec: &str) -> JobRecipe {
     JobRecipe {
@@ -53,7 +53,7 @@ fn recipe(spec: &str) -> JobRecipe {
 }
 
 fn settings() -> Settings {
-    Settings { threads: 2, memory: 512 << 20, spool: true }
+    Settings { threads: 2, memory: 512 << 20, spool: Spool::Disk }
 }
 
 fn job(recipe: JobRecipe, lines: &str, settings: Settings) -> Job {
@@ -170,13 +170,17 @@ fn documents_read_again_give_the_same_bytes_as_the_spool() {
     let folder = tempfile::tempdir().unwrap();
     let text = generated(400, 5);
     let mut all = Vec::new();
-    for (name, spool, bucket) in [("disk", true, None), ("none", false, None), ("some", false, Some(20_000))]
-    {
+    for (name, spool, bucket) in [
+        ("disk", Spool::Disk, None),
+        ("auto", Spool::Auto, None),
+        ("none", Spool::None, None),
+        ("some", Spool::None, Some(20_000)),
+    ] {
         let path = folder.path().join(name);
         run(job(recipe("minhash"), &text, Settings { spool, ..settings() }), &path, bucket).unwrap();
         all.push(outputs(&path));
     }
-    assert!(all[0] == all[1] && all[0] == all[2]);
+    assert!(all.iter().all(|found| *found == all[0]));
 }
 
 #[test]

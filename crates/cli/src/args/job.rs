@@ -10,7 +10,7 @@ use lookalike::engine::lexicon::fingerprint;
 use lookalike::engine::recipe::{
     ClusterRule, Combine, JobRecipe, Keep, Reading, Task, content_name, namespaces_name,
 };
-use lookalike::engine::{Settings, Shards};
+use lookalike::engine::{Settings, Shards, Spool};
 use lookalike::methods::{Method, Setting, method};
 use lookalike::model::{Similarity, Threshold};
 
@@ -78,15 +78,17 @@ pub struct MatchArgs {
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Matching", value_parser = super::whole)]
     pub seed: u64,
 
-    /// What candidates are measured by: disk keeps it, none reads their documents again
+    /// What candidates are measured by: disk keeps it, none reads their documents again, auto does what is faster
+    ///
+    /// auto reads JSON lines again where they lie in files that are not compressed, and keeps it of all else.
     #[arg(
         long,
         value_name = "WHERE",
-        default_value = "disk",
+        default_value = "auto",
         help_heading = "Work",
         hide_possible_values = true
     )]
-    pub spool: Spool,
+    pub spool: SpoolArg,
 
     /// Replay the recipe of an earlier run (its recipe.toml), instead of the options above
     #[arg(
@@ -135,7 +137,9 @@ pub struct ResourceArgs {
 
 /// Where symbols wait until they are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Spool {
+pub enum SpoolArg {
+    /// In files, except of what can be read again as fast
+    Auto,
     /// In files beside the results, until these are there
     Disk,
     /// Nowhere
@@ -406,12 +410,16 @@ pub enum ClusterArg {
 
 impl ResourceArgs {
     /// How the work is done.
-    pub fn settings(&self, spool: Spool) -> Settings {
+    pub fn settings(&self, spool: SpoolArg) -> Settings {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
         Settings {
             threads: self.threads.map_or_else(cores, NonZeroUsize::get),
             memory: self.memory.unwrap_or_else(half_of_memory),
-            spool: spool == Spool::Disk,
+            spool: match spool {
+                SpoolArg::Auto => Spool::Auto,
+                SpoolArg::Disk => Spool::Disk,
+                SpoolArg::None => Spool::None,
+            },
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::progress::Style;
 
 pub use job::{
     ClusterArg, CombineArg, DedupArgs, HenzingerArgs, LabCommand, LexiconArgs, LexiconCommand,
-    LexiconShowArgs, MatchArgs, MethodsArgs, PairsArgs, ResourceArgs, Spool, TableFormat, WriteArg,
+    LexiconShowArgs, MatchArgs, MethodsArgs, PairsArgs, ResourceArgs, SpoolArg, TableFormat, WriteArg,
 };
 
 /// Finds near-duplicate documents inside and between web-scale text corpora

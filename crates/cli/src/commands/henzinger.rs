@@ -7,7 +7,7 @@ use lookalike::walk::Watch;
 use lookalike_lab::henzinger::{self, Line};
 use lookalike_lab::trial::Bench;
 
-use crate::args::{HenzingerArgs, Spool};
+use crate::args::{HenzingerArgs, SpoolArg};
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
 
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &HenzingerArgs, watch: &Arc<Watch>) -> Result<Outcome, F
     let bench = Bench {
         truth,
         corpus: &corpus,
-        settings: args.resources.settings(Spool::Disk),
+        settings: args.resources.settings(SpoolArg::Auto),
         folder: &args.output,
         seed: args.seed,
     };

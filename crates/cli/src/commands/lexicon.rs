@@ -13,7 +13,7 @@ use lookalike::methods::lexicon::{Entry, LexiconError, Reader, Totals};
 use lookalike::walk::Watch;
 use serde::Serialize;
 
-use crate::args::{LexiconArgs, LexiconCommand, LexiconShowArgs, Spool};
+use crate::args::{LexiconArgs, LexiconCommand, LexiconShowArgs, SpoolArg};
 use crate::exit::{Failure, Outcome};
 use crate::outputs::apart_from;
 use crate::progress::{Progress, Total, thousands};
@@ -32,7 +32,7 @@ fn count(args: &LexiconArgs, output: &Path, watch: &Arc<Watch>) -> Result<Outcom
     apart_from(&corpus, &[output])?;
     super::job::outside(&args.input.inputs, output)?;
     // What is counted is little; nothing is kept to be compared.
-    let settings = args.resources.settings(Spool::None);
+    let settings = args.resources.settings(SpoolArg::None);
     let job = Job { recipe, corpus, against: None, lexicon: None, settings, outputs: Outputs::default() };
     let mut name = output.to_owned().into_os_string();
     name.push(".job");

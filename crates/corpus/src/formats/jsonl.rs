@@ -1,16 +1,19 @@
 //! JSON lines: one JSON object per line.
 
 mod extras;
+mod lines;
+mod scan;
 
 use std::borrow::Cow;
 use std::fmt;
 
-use lookalike_model::{Content, Document, Media, Reason};
+use lookalike_model::{Content, Document, Media, Place, Reason};
 use memchr::memmem::Finder;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use self::extras::LineExtras;
+pub use self::lines::{LineReader, Lines, LinesView};
 use super::resync::skip_byte_order_mark;
 use crate::input::{Found, Stream};
 use crate::reader::Records;
@@ -92,90 +95,180 @@ impl Records for Jsonl {
             Frame::Line => {}
         }
         let raw = &self.stream.window()[..self.used];
-        if let Err(reason) = self.values.read(raw.trim_ascii_end(), &self.ledger.options) {
-            return Ok(Some(self.ledger.reject(position, reason)));
+        match self.values.line(raw, &self.ledger.options) {
+            Err(reason) => Ok(Some(self.ledger.reject(position, reason))),
+            Ok(line) => {
+                let place = self.ledger.place(position);
+                let ledger = &mut self.ledger;
+                let document = self.values.document(line, raw, place, || ledger.own_id(place));
+                Ok(Some(Item::Document(document)))
+            }
         }
-        let place = self.ledger.place(position);
-        let values = &self.values;
-        let (media, text) = values.body();
-        Ok(Some(Item::Document(Document {
-            id: if values.has_id && !values.id.is_empty() { &values.id } else { self.ledger.own_id(place) },
-            url: values.has_url.then_some(values.url.as_str()),
-            media,
-            content: Content::Unicode(text),
-            place,
-            raw: Some(raw),
-            extras: values.extras.values.view(),
-        })))
+    }
+
+    fn lines(&mut self, wanted: usize, lines: &mut Lines) -> Result<bool, CorpusError> {
+        let cut = self.cut(wanted, lines);
+        cut.map_err(CorpusError::reading(&self.ledger.shard))
     }
 }
 
-/// The fields of one line, in strings that are used again for the next.
+/// The fields of one line, and buffers that are used again for the next.
 struct Values {
-    id: String,
-    text: String,
-    html: String,
-    url: String,
-    has_id: bool,
-    has_text: bool,
-    has_html: bool,
-    has_url: bool,
+    id: Slot,
+    text: Slot,
+    html: Slot,
+    url: Slot,
     extras: LineExtras,
 }
 
 impl Values {
     fn new(options: &ReadOptions) -> Self {
-        let empty = String::new;
-        Values {
-            id: empty(),
-            text: empty(),
-            html: empty(),
-            url: empty(),
-            has_id: false,
-            has_text: false,
-            has_html: false,
-            has_url: false,
-            extras: LineExtras::new(options),
-        }
+        let empty = Slot::default;
+        Values { id: empty(), text: empty(), html: empty(), url: empty(), extras: LineExtras::new(options) }
     }
 
-    fn read(&mut self, line: &[u8], options: &ReadOptions) -> Result<(), Reason> {
-        (self.has_id, self.has_text, self.has_html, self.has_url) = (false, false, false, false);
-        let line = utf8(line)?;
-        let mut json = serde_json::Deserializer::from_str(line);
-        let (fields, extras) = (&options.fields, &options.extras);
-        self.extras.clear();
-        let object = ObjectSeed { values: self, fields, extras };
-        object.deserialize(&mut json).and_then(|()| json.end()).map_err(|error| complaint(line, error))?;
-        if !self.has_text && !self.has_html {
-            let Fields { text, html, .. } = fields;
+    /// Reads a record as it stands in the shard; returns it as text, without its end.
+    fn line<'l>(&mut self, raw: &'l [u8], options: &ReadOptions) -> Result<&'l str, Reason> {
+        let line = utf8(raw.trim_ascii_end())?;
+        self.read(line, options)?;
+        Ok(line)
+    }
+
+    /// Reads a line: what is common by the scanner, the rest by the parser.
+    fn read(&mut self, line: &str, options: &ReadOptions) -> Result<(), Reason> {
+        self.clear();
+        if scan::read(line, options, self).is_none() {
+            self.parse(line, options)?;
+        }
+        if !self.text.is_there() && !self.html.is_there() {
+            let Fields { text, html, .. } = &options.fields;
             return Err(Reason::MissingField(format!("neither {text:?} nor {html:?} is there")));
         }
-        self.take_own(options);
+        self.take_own(line, options);
         Ok(())
     }
 
+    /// Reads a line by the parser.
+    fn parse(&mut self, line: &str, options: &ReadOptions) -> Result<(), Reason> {
+        self.clear();
+        let mut json = serde_json::Deserializer::from_str(line);
+        let (fields, extras) = (&options.fields, &options.extras);
+        let object = ObjectSeed { values: self, fields, extras };
+        object.deserialize(&mut json).and_then(|()| json.end()).map_err(|error| complaint(line, error))
+    }
+
+    fn clear(&mut self) {
+        [&mut self.id, &mut self.text, &mut self.html, &mut self.url].into_iter().for_each(Slot::clear);
+        self.extras.clear();
+    }
+
+    /// The place of a field that makes the document.
+    #[inline]
+    fn slot(&mut self, fields: &Fields, key: &str) -> Option<&mut Slot> {
+        Some(if key == fields.text {
+            &mut self.text
+        } else if key == fields.id {
+            &mut self.id
+        } else if key == fields.url {
+            &mut self.url
+        } else if key == fields.html {
+            &mut self.html
+        } else {
+            return None;
+        })
+    }
+
     /// Hands out as extras, too, what makes the document.
-    fn take_own(&mut self, options: &ReadOptions) {
+    fn take_own(&mut self, line: &str, options: &ReadOptions) {
         if self.extras.values.is_empty() {
             return;
         }
         let Fields { id, text, html, url } = &options.fields;
-        for (has, name, value) in [
-            (self.has_id, id, &self.id),
-            (self.has_text, text, &self.text),
-            (self.has_html, html, &self.html),
-            (self.has_url, url, &self.url),
-        ] {
-            if has {
+        for (slot, name) in [(&self.id, id), (&self.text, text), (&self.html, html), (&self.url, url)] {
+            if let Some(value) = slot.get(line) {
                 self.extras.take_text(&options.extras, name, value);
             }
         }
     }
 
-    /// Text goes before HTML when a line has both.
-    fn body(&self) -> (Media, &str) {
-        if self.has_text { (Media::Text, &self.text) } else { (Media::Html, &self.html) }
+    /// The document that the line is. Text goes before HTML when a line has both.
+    fn document<'a>(
+        &'a self,
+        line: &'a str,
+        raw: &'a [u8],
+        place: Place,
+        own_id: impl FnOnce() -> &'a str,
+    ) -> Document<'a> {
+        let (media, text) = match self.text.get(line) {
+            Some(text) => (Media::Text, text),
+            None => (Media::Html, self.html.get(line).unwrap_or_default()),
+        };
+        let id = self.id.get(line).filter(|id| !id.is_empty());
+        Document {
+            id: id.unwrap_or_else(own_id),
+            url: self.url.get(line),
+            media,
+            content: Content::Unicode(text),
+            place,
+            raw: Some(raw),
+            extras: self.extras.values.view(),
+        }
+    }
+}
+
+/// The value of one field.
+#[derive(Default)]
+struct Slot {
+    value: Value,
+    /// Holds values that do not stand in the line as they are.
+    buffer: Vec<u8>,
+}
+
+#[derive(Default, Clone, Copy)]
+enum Value {
+    #[default]
+    None,
+    /// A stretch of the line.
+    Line(usize, usize),
+    /// So many bytes of the buffer.
+    Buffer(usize),
+}
+
+impl Slot {
+    fn clear(&mut self) {
+        self.value = Value::None;
+    }
+
+    fn is_there(&self) -> bool {
+        !matches!(self.value, Value::None)
+    }
+
+    fn borrow(&mut self, begin: usize, end: usize) {
+        self.value = Value::Line(begin, end);
+    }
+
+    fn set(&mut self, value: &str) {
+        self.buffer.clear();
+        self.buffer.extend_from_slice(value.as_bytes());
+        self.value = Value::Buffer(value.len());
+    }
+
+    /// Takes a string with escapes, whose text begins at `at`; returns where it ends.
+    fn unescape(&mut self, line: &[u8], at: usize) -> Option<usize> {
+        let (end, length) = scan::unescape(line, at, &mut self.buffer)?;
+        self.value = Value::Buffer(length);
+        Some(end)
+    }
+
+    fn get<'a>(&'a self, line: &'a str) -> Option<&'a str> {
+        match self.value {
+            Value::None => None,
+            Value::Line(begin, end) => Some(&line[begin..end]),
+            Value::Buffer(length) => {
+                let text = simdutf8::basic::from_utf8(&self.buffer[..length]);
+                Some(text.expect("whole characters of a line were put together"))
+            }
+        }
     }
 }
 
@@ -225,22 +318,13 @@ impl<'de> Visitor<'de> for ObjectSeed<'_> {
         let ObjectSeed { values, fields, extras } = self;
         while let Some(key) = map.next_key::<Key<'de>>()? {
             let key = &*key.0;
-            let (slot, has) = if key == fields.text {
-                (&mut values.text, &mut values.has_text)
-            } else if key == fields.id {
-                (&mut values.id, &mut values.has_id)
-            } else if key == fields.url {
-                (&mut values.url, &mut values.has_url)
-            } else if key == fields.html {
-                (&mut values.html, &mut values.has_html)
+            if let Some(slot) = values.slot(fields, key) {
+                map.next_value_seed(ValueSeed { slot, name: key, number: key == fields.id })?;
             } else if LineExtras::want(extras, key) {
                 values.extras.take(extras, key, map.next_value::<&RawValue>()?.get());
-                continue;
             } else {
                 map.next_value::<IgnoredAny>()?;
-                continue;
-            };
-            *has = map.next_value_seed(ValueSeed { slot, name: key, number: key == fields.id })?;
+            }
         }
         Ok(())
     }
@@ -252,49 +336,49 @@ struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Reads one value into `slot`: a string, null for "not there", and for ids also a whole number.
 struct ValueSeed<'v> {
-    slot: &'v mut String,
+    slot: &'v mut Slot,
     name: &'v str,
     number: bool,
 }
 
 impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
-    type Value = bool;
+    type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
 impl Visitor<'_> for ValueSeed<'_> {
-    type Value = bool;
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = if self.number { " or a whole number" } else { "" };
         write!(f, "a string{number} in field {:?}", self.name)
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<bool, E> {
-        self.slot.clear();
-        self.slot.push_str(value);
-        Ok(true)
+    fn visit_str<E>(self, value: &str) -> Result<(), E> {
+        self.slot.set(value);
+        Ok(())
     }
 
-    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<bool, E> {
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<(), E> {
         if !self.number {
             return Err(E::invalid_type(serde::de::Unexpected::Unsigned(value), &self));
         }
         self.visit_str(&value.to_string())
     }
 
-    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<bool, E> {
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<(), E> {
         if !self.number {
             return Err(E::invalid_type(serde::de::Unexpected::Signed(value), &self));
         }
         self.visit_str(&value.to_string())
     }
 
-    fn visit_unit<E>(self) -> Result<bool, E> {
-        Ok(false)
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.slot.clear();
+        Ok(())
     }
 }
 

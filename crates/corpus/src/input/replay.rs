@@ -74,12 +74,7 @@ impl Replay {
         }
         let filled = self.buffer.len();
         self.buffer.resize(filled + CHUNK, 0);
-        let read = loop {
-            match self.inner.read(&mut self.buffer[filled..]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                other => break other,
-            }
-        };
+        let read = read_on(&mut self.inner, &mut self.buffer[filled..]);
         self.buffer.truncate(filled + *read.as_ref().unwrap_or(&0));
         read.inspect_err(|error| {
             self.failure = Some(io::Error::new(error.kind(), error.to_string()));
@@ -87,8 +82,21 @@ impl Replay {
     }
 }
 
+fn read_on(inner: &mut impl Read, out: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match inner.read(out) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => return other,
+        }
+    }
+}
+
 impl Read for Replay {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        // What nobody will look at twice needs no copy here.
+        if self.at == self.buffer.len() && self.mark.is_none() && out.len() >= CHUNK {
+            return read_on(&mut self.inner, out);
+        }
         let available = self.fill_buf()?;
         let length = available.len().min(out.len());
         out[..length].copy_from_slice(&available[..length]);

@@ -77,6 +77,29 @@ impl Stream {
         self.offset += length as u64;
     }
 
+    /// Moves the first `length` bytes of the window into `out`; returns where they stand there. What is less is copied:
+    /// these bytes, or, as the buffers change places, those behind them.
+    pub(crate) fn split_front(&mut self, length: usize, out: &mut Vec<u8>) -> (usize, usize) {
+        debug_assert!(length <= self.end - self.start);
+        let (start, middle) = (self.start, self.start + length);
+        if self.end - middle > length {
+            out.clear();
+            out.extend_from_slice(&self.buffer[start..middle]);
+            self.advance(length);
+            return (0, length);
+        }
+        let rest = self.end - middle;
+        let room = self.buffer.len().min(length + CHUNK).max(rest);
+        if out.len() < room {
+            out.resize(room, 0);
+        }
+        out[..rest].copy_from_slice(&self.buffer[middle..self.end]);
+        std::mem::swap(&mut self.buffer, out);
+        (self.start, self.end) = (0, rest);
+        self.offset += length as u64;
+        (start, middle)
+    }
+
     /// Makes the window longer; false when the shard ends here or is damaged here.
     pub(crate) fn more(&mut self) -> io::Result<bool> {
         if self.halt.is_some() {
@@ -261,6 +284,25 @@ mod tests {
             prop_assert!(!stream.skip_to(&finder).unwrap());
             prop_assert_eq!(stream.offset(), bytes.len() as u64);
             prop_assert!(stream.window().is_empty());
+        }
+
+        #[test]
+        fn what_is_split_off_stood_at_the_front(
+            lengths in prop::collection::vec(1usize..200_000, 1..4),
+            steps in prop::collection::vec((0usize..900_000, 0usize..900_000), 1..12),
+        ) {
+            let bytes: Vec<u8> = (0..3_000_000u32).map(|n| (n % 251) as u8).collect();
+            let mut stream = stream(&bytes, &lengths, None);
+            let (mut out, mut passed) = (Vec::new(), 0);
+            for (wanted, length) in steps {
+                stream.ensure(wanted).unwrap();
+                let length = length.min(stream.window().len());
+                let (begin, end) = stream.split_front(length, &mut out);
+                prop_assert!(out[begin..end] == bytes[passed..passed + length]);
+                passed += length;
+                prop_assert_eq!(stream.offset(), passed as u64);
+                prop_assert!(bytes[passed..].starts_with(stream.window()));
+            }
         }
 
         #[test]

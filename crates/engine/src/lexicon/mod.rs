@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use lookalike_methods::lexicon::{LexiconError, Reader, Writer};
-use lookalike_methods::{Detail, Lexicon};
+use lookalike_methods::{Detail, Lexicon, Page, Scratch};
 use lookalike_text::Profile;
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -190,10 +190,12 @@ pub(crate) fn count(
     let memory = ctx.bucket_bytes.unwrap_or(ctx.budget.free(0, 0) / 3);
     let (tally, seen) = Tally::resume(ctx, number, profile, memory)?;
     ctx.begin("lexicon", ctx.input_bytes(), true);
-    let show = |workshop: &mut Workshop, batch: Batch, heavy: &Mutex<()>| {
-        tally.pass(batch.len(), batch.rejected());
+    let show = |workshop: &mut Workshop, batch: &Batch, heavy: &Mutex<()>| {
         let wants = |at: usize| at == seat;
-        workshop.show_all(ctx, &batch, heavy, wants, |_, page, scratch| tally.see(ctx, page, scratch))
+        let see = |_: usize, page: &Page<'_>, scratch: &mut Scratch| tally.see(ctx, page, scratch);
+        let rejected = workshop.show_all(ctx, batch, heavy, wants, see)?;
+        tally.pass(batch.len(), rejected);
+        Ok(())
     };
     walk(ctx, seen, show, |seen| tally.checkpoint(ctx, seen))?;
     let counted = tally.counted();

@@ -1,0 +1,230 @@
+//! Lines that are taken out of a shard together and read by whoever has the time.
+
+use std::sync::Arc;
+
+use lookalike_model::{Place, Rejection, Unit};
+
+use super::{Jsonl, Values};
+use crate::formats::resync::skip_byte_order_mark;
+use crate::record::write_own_id;
+use crate::{Item, ReadOptions};
+
+/// Whole lines of one shard, not yet read. Blank ones are left out, as they are no records.
+#[derive(Debug, Default)]
+pub struct Lines {
+    buffer: Vec<u8>,
+    /// Where the lines stand in the buffer.
+    begin: usize,
+    end: usize,
+    /// Each line, with its end, from `begin` on.
+    bounds: Vec<(u32, u32)>,
+    shard: String,
+    /// Offset of `begin` in the uncompressed shard.
+    offset: u64,
+    /// Number of the first record.
+    first: u64,
+}
+
+impl Lines {
+    /// Number of lines.
+    pub fn len(&self) -> usize {
+        self.bounds.len()
+    }
+
+    /// True when there are none.
+    pub fn is_empty(&self) -> bool {
+        self.bounds.is_empty()
+    }
+
+    /// Bytes of all lines.
+    pub fn bytes(&self) -> usize {
+        self.end - self.begin
+    }
+
+    /// Bytes of memory that they take.
+    pub fn weight(&self) -> usize {
+        self.buffer.capacity() + self.bounds.capacity() * size_of::<(u32, u32)>()
+    }
+
+    /// Forgets the lines, and keeps the memory for others.
+    pub fn clear(&mut self) {
+        self.bounds.clear();
+        (self.begin, self.end) = (0, 0);
+    }
+
+    /// For reading all lines: that they are UTF-8 is checked once.
+    pub fn all(&self) -> LinesView<'_> {
+        let bytes = &self.buffer[self.begin..self.end];
+        LinesView { lines: self, bytes, text: simdutf8::basic::from_utf8(bytes).ok() }
+    }
+
+    /// For reading some lines: each is checked by itself.
+    pub fn some(&self) -> LinesView<'_> {
+        LinesView { lines: self, bytes: &self.buffer[self.begin..self.end], text: None }
+    }
+}
+
+/// Lines that are being read.
+#[derive(Debug, Clone, Copy)]
+pub struct LinesView<'l> {
+    lines: &'l Lines,
+    bytes: &'l [u8],
+    /// The same as text, where all of it is known to be.
+    text: Option<&'l str>,
+}
+
+/// Reads lines; its buffers are used again for one line after the other.
+pub struct LineReader {
+    options: Arc<ReadOptions>,
+    values: Values,
+    own_id: String,
+}
+
+impl LineReader {
+    /// Reads lines by these options, which are those of their shard.
+    pub fn new(options: &Arc<ReadOptions>) -> Self {
+        LineReader { options: options.clone(), values: Values::new(options), own_id: String::new() }
+    }
+
+    /// The line with this number, from 0: a document or a rejection, as its shard's reader would have given it.
+    pub fn read<'a>(&'a mut self, view: LinesView<'a>, index: usize) -> Item<'a> {
+        let (begin, end) = view.lines.bounds[index];
+        let (begin, end) = (begin as usize, end as usize);
+        let place =
+            Place { record: view.lines.first + index as u64, position: view.lines.offset + begin as u64 };
+        let raw = &view.bytes[begin..end];
+        let read = match view.text {
+            Some(text) => {
+                let line = text[begin..end].trim_ascii_end();
+                self.values.read(line, &self.options).map(|()| line)
+            }
+            None => self.values.line(raw, &self.options),
+        };
+        match read {
+            Err(reason) => Item::Rejected(Rejection { place, unit: Unit::Byte, reason }),
+            Ok(line) => {
+                let (own_id, shard) = (&mut self.own_id, &view.lines.shard);
+                Item::Document(self.values.document(line, raw, place, || write_own_id(own_id, shard, place)))
+            }
+        }
+    }
+}
+
+impl Jsonl {
+    /// Moves about `wanted` bytes of whole lines into `lines`. False when too few stand together to be worth it: at the
+    /// shard's end, before damage, and where a line is so long that it must be looked at by itself.
+    pub(super) fn cut(&mut self, wanted: usize, lines: &mut Lines) -> std::io::Result<bool> {
+        lines.clear();
+        self.stream.advance(std::mem::take(&mut self.used));
+        skip_byte_order_mark(&mut self.stream)?;
+        while self.stream.window().len() < wanted && self.stream.more()? {}
+        let window = self.stream.window();
+        // More than that is there behind a line that was very long.
+        let window = &window[..window.len().min(2 * wanted)];
+        let mut end = 0;
+        for line_end in memchr::memchr_iter(b'\n', window) {
+            if line_end - end > self.ledger.limit() {
+                break;
+            }
+            if !window[end..line_end].trim_ascii().is_empty() {
+                lines.bounds.push((end as u32, line_end as u32 + 1));
+            }
+            end = line_end + 1;
+        }
+        if end == 0 || end < wanted / 2 {
+            lines.clear();
+            return Ok(false);
+        }
+        lines.offset = self.stream.offset();
+        lines.first = self.ledger.count(lines.len() as u64);
+        lines.shard.clone_from(&self.ledger.shard);
+        (lines.begin, lines.end) = self.stream.split_front(end, &mut lines.buffer);
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::formats::testing::{Seen, Setting, compress, damaged, ledger, read_all, stream};
+    use crate::reader::Records;
+    use crate::{Compression, Item};
+
+    /// What a reader gives when lines are taken out of it wherever they can be, and how many were.
+    fn read_by_lines(jsonl: &mut Jsonl, wanted: usize, all: bool) -> (Vec<String>, usize) {
+        let mut reader = LineReader::new(&jsonl.ledger.options.clone());
+        let (mut found, mut lines, mut taken) = (Vec::new(), Lines::default(), 0);
+        loop {
+            if jsonl.lines(wanted, &mut lines).unwrap() {
+                taken += lines.len();
+                let view = if all { lines.all() } else { lines.some() };
+                found.extend((0..lines.len()).map(|index| told(reader.read(view, index))));
+            }
+            match jsonl.next().unwrap() {
+                Some(item) => found.push(told(item)),
+                None => return (found, taken),
+            }
+        }
+    }
+
+    fn read_one_by_one(jsonl: &mut Jsonl) -> Vec<String> {
+        let mut found = Vec::new();
+        while let Some(item) = jsonl.next().unwrap() {
+            found.push(told(item));
+        }
+        found
+    }
+
+    /// All that is known of an item.
+    fn told(item: Item<'_>) -> String {
+        format!("{item:?}")
+    }
+
+    const FILE: &str =
+        "{\"id\":\"a\",\"text\":\"one\"}\n\n{\"html\":\"<p>\"}\r\n{\"text\":\"t\\u00e9\"}\n \n{\"id\":1}\n";
+
+    proptest! {
+        #[test]
+        fn lines_are_what_the_reader_gives(
+            bytes in damaged(FILE.repeat(6).into_bytes()),
+            limit in 0usize..60,
+            step in 1usize..400,
+            wanted in 0usize..300,
+            all in any::<bool>(),
+        ) {
+            let open = || {
+                let (stream, ledger) = Setting { limit, step }.open(&bytes);
+                Jsonl::new(stream, ledger)
+            };
+            prop_assert_eq!(read_by_lines(&mut open(), wanted, all).0, read_one_by_one(&mut open()));
+        }
+    }
+
+    #[test]
+    fn nearly_all_of_a_shard_comes_as_lines() {
+        let file = format!("\u{feff}{}", FILE.repeat(3000));
+        for compression in [Compression::None, Compression::Zstd] {
+            let open =
+                || Jsonl::new(stream(compress(compression, file.as_bytes())), ledger(ReadOptions::default()));
+            let (found, taken) = read_by_lines(&mut open(), 10_000, true);
+            assert_eq!(found, read_one_by_one(&mut open()));
+            assert!(found.len() - taken < 1000, "{taken} of {}", found.len());
+        }
+    }
+
+    #[test]
+    fn damage_between_lines_costs_what_it_costs_one_by_one() {
+        let lines = FILE.repeat(200);
+        for compression in [Compression::Gzip, Compression::Zstd, Compression::Bzip2] {
+            let mut file = compress(compression, lines.as_bytes());
+            file.truncate(file.len() - 12);
+            file.extend(compress(compression, lines.as_bytes()));
+            let open = || Jsonl::new(stream(file.clone()), ledger(ReadOptions::default()));
+            let (found, taken) = read_by_lines(&mut open(), 500, true);
+            assert_eq!(found, read_one_by_one(&mut open()), "{compression:?}");
+            assert!(taken > 0 && read_all(&mut open()).iter().any(|seen| matches!(seen, Seen::Rejected(..))));
+        }
+    }
+}
