@@ -179,6 +179,10 @@ pub struct Scratch {
     pub bytes: Vec<u8>,
     /// Hashes with weights.
     pub weighted: Vec<(u64, u64)>,
+    /// Votes for a fingerprint.
+    pub ballot: simhash::Ballot,
+    /// N-grams that were there before.
+    pub seen: simhash::Seen,
     /// Sets of bits.
     pub flips: simhash::Room,
     /// What a method needs that has another inside.

@@ -10,23 +10,27 @@
 //! An n-gram weighs what it occurs, or once, or by how rare its words are: a word its idf, a longer n-gram the sum of
 //! those of its words. Weights are whole hundredths, so that no sum depends on an order.
 //!
+//! - `ballot`: from n-grams to the fingerprint
 //! - `votes`: counting for all bits at once
+//! - `seen`: n-grams that count once
 //! - `tables`: keys that miss no pair
 //! - `flips`: keys that miss few pairs
 
+mod ballot;
 mod flips;
+mod seen;
 mod tables;
 mod votes;
 
 use std::sync::{Arc, OnceLock};
 
 use lookalike_model::Recipe;
-use lookalike_text::hash;
 
+pub(crate) use self::ballot::Ballot;
 pub(crate) use self::flips::Room;
 use self::flips::{Limits, likely, tail};
+pub(crate) use self::seen::Seen;
 use self::tables::{Blocks, Tables};
-use self::votes::{BLOCK, Votes};
 use crate::{
     About, Detail, Key, Lexicon, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec,
     parameters, seed,
@@ -178,18 +182,37 @@ impl SimHash {
         fitting.chain(Some(words).filter(|_| too_short))
     }
 
-    /// Counts the votes of all n-grams.
-    fn vote(&self, page: &Page<'_>, ballot: &mut Ballot, scratch: &mut Scratch) {
-        if self.weight.looks_up() || self.probabilistic {
+    /// Counts the votes of all n-grams; false when they weigh nothing, as words that all documents have do by idf.
+    fn vote(&self, page: &Page<'_>, scratch: &mut Scratch) -> bool {
+        scratch.ballot.begin(self.bits, seed::salt(self.seed));
+        if self.probabilistic {
             self.weigh(page, scratch);
-            return scratch.weighted.iter().for_each(|&(gram, weight)| ballot.add_weighted(gram, weight));
+            scratch.weighted.iter().for_each(|&(gram, weight)| scratch.ballot.add_weighted(gram, weight));
+        } else if self.weight == Weight::Tf {
+            self.lengths(page.len()).for_each(|n| scratch.ballot.add_windows(page.hashes(), n));
+        } else {
+            let Scratch { ballot, seen, places: words, .. } = scratch;
+            let counts = self.weight.counts();
+            seen.begin(if counts { 0 } else { page.len() * self.lengths.len() });
+            self.each(page, words, |gram, weight| {
+                if counts || seen.insert(gram) {
+                    ballot.add_weighted(gram, weight);
+                }
+            });
         }
+        scratch.ballot.end()
+    }
+
+    /// Gives every n-gram to `each` as often as it occurs, with what one occurrence weighs; `words` is room.
+    fn each(&self, page: &Page<'_>, words: &mut Vec<u32>, mut each: impl FnMut(u64, u64)) {
+        words.clear();
+        words.extend(page.hashes().iter().map(|&word| self.word_weight(word)));
         for n in self.lengths(page.len()) {
-            if self.weight.counts() {
-                ballot.add_all(page.grams(n));
-            } else {
-                page.shingles(n, &mut scratch.values);
-                ballot.add_all(scratch.values.iter().copied());
+            let mut weight: u64 = words[..n - 1].iter().map(|&word| u64::from(word)).sum();
+            for (start, gram) in page.grams(n).enumerate() {
+                weight += u64::from(words[start + n - 1]);
+                each(gram, if self.weight.looks_up() { weight } else { 1 });
+                weight -= u64::from(words[start]);
             }
         }
     }
@@ -197,18 +220,8 @@ impl SimHash {
     /// Fills `scratch.weighted` with every different n-gram and its weight.
     fn weigh(&self, page: &Page<'_>, scratch: &mut Scratch) {
         let Scratch { weighted, places: words, .. } = scratch;
-        words.clear();
-        words.extend(page.hashes().iter().map(|&word| self.word_weight(word)));
         weighted.clear();
-        for n in self.lengths(page.len()) {
-            let mut weight: u64 = words[..n - 1].iter().map(|&word| u64::from(word)).sum();
-            for (start, gram) in page.grams(n).enumerate() {
-                weight += u64::from(words[start + n - 1]);
-                let whole = if self.weight.looks_up() { weight } else { 1 };
-                weighted.push((gram, whole));
-                weight -= u64::from(words[start]);
-            }
-        }
+        self.each(page, words, |gram, weight| weighted.push((gram, weight)));
         weighted.sort_unstable();
         let counts = self.weight.counts();
         weighted.dedup_by(|later, first| {
@@ -225,13 +238,13 @@ impl SimHash {
     }
 
     /// Appends keys for the fingerprints that near-duplicates most likely have, as far as they are not the document's.
-    fn ask(&self, fingerprint: &[u64], ballot: &Ballot, sketch: &mut Sketch) {
-        let Scratch { weighted, flips, .. } = &mut sketch.scratch;
+    fn ask(&self, fingerprint: &[u64], sketch: &mut Sketch) {
+        let Scratch { weighted, flips, ballot, .. } = &mut sketch.scratch;
         let squares: f64 = weighted.iter().map(|(_, weight)| (*weight as f64).powi(2)).sum();
         let spread = self.c * squares.sqrt();
         let mut chances = [0.0; 64 * WIDEST];
         for (bit, chance) in chances[..self.bits].iter_mut().enumerate() {
-            *chance = tail(ballot.votes[bit / 64].margin(bit % 64) as f64 / spread);
+            *chance = tail(ballot.margin(bit) as f64 / spread);
         }
         let limits = Limits { k: self.k as usize, target: self.target, probes: self.probes };
         likely(&chances[..self.bits], limits, flips, |flip| {
@@ -306,17 +319,14 @@ impl Method for SimHash {
             sketch.payload.resize(self.payload_bytes(), 0);
             return;
         }
-        let mut ballot = Ballot::new(self.bits, seed::salt(self.seed));
-        self.vote(page, &mut ballot, &mut sketch.scratch);
-        if ballot.is_empty() {
-            // Words that all documents have say nothing by idf.
+        if !self.vote(page, &mut sketch.scratch) {
             return sketch.payload.resize(self.payload_bytes(), 0);
         }
-        let fingerprint = &ballot.result()[..self.width()];
+        let fingerprint = &sketch.scratch.ballot.fingerprint()[..self.width()];
         sketch.payload.extend(fingerprint.iter().flat_map(|word| word.to_le_bytes()));
         if self.probabilistic {
             sketch.keys.push(Key { value: tables::whole(fingerprint), tag: 0 });
-            return self.ask(fingerprint, &ballot, sketch);
+            return self.ask(fingerprint, sketch);
         }
         sketch.keys.extend((0..).zip(self.tables.keys(fingerprint)).map(|(tag, value)| Key { value, tag }));
     }
@@ -360,79 +370,6 @@ impl Method for SimHash {
     }
 }
 
-/// Votes for a fingerprint of several words.
-struct Ballot {
-    votes: [Votes; WIDEST],
-    width: usize,
-    /// The bits of the last word that are looked at.
-    last: u64,
-    salt: u64,
-}
-
-impl Ballot {
-    fn new(bits: usize, salt: u64) -> Self {
-        let (width, last) = (bits.div_ceil(64), u64::MAX >> (bits.wrapping_neg() % 64));
-        Ballot { votes: std::array::from_fn(|_| Votes::new()), width, last, salt }
-    }
-
-    fn add_all(&mut self, mut features: impl Iterator<Item = u64>) {
-        let mut block = [0; BLOCK];
-        loop {
-            let mut filled = 0;
-            for (place, feature) in block.iter_mut().zip(&mut features) {
-                *place = feature;
-                filled += 1;
-            }
-            self.salt_block(&mut block);
-            if filled < BLOCK {
-                return self.add_some(&block[..filled]);
-            }
-            self.add_block(&block);
-        }
-    }
-
-    /// Adds one n-gram `weight` times.
-    fn add_weighted(&mut self, feature: u64, weight: u64) {
-        let feature = seed::turned(feature, self.salt);
-        for (function, votes) in (0..).zip(&mut self.votes[..self.width]) {
-            votes.add_weighted(hash::nth(function, feature), weight);
-        }
-    }
-
-    /// True when nothing was added.
-    fn is_empty(&self) -> bool {
-        self.votes[0].is_empty()
-    }
-
-    /// Turning bits alone would turn those of all fingerprints alike, and change no distance: hence the mixing.
-    fn salt_block(&self, block: &mut [u64; BLOCK]) {
-        *block = block.map(|feature| seed::turned(feature, self.salt));
-    }
-
-    #[inline]
-    fn add_block(&mut self, block: &[u64; BLOCK]) {
-        for (function, votes) in (0..).zip(&mut self.votes[..self.width]) {
-            votes.add_block(&block.map(|feature| hash::nth(function, feature)));
-        }
-    }
-
-    fn add_some(&mut self, features: &[u64]) {
-        for (function, votes) in (0..).zip(&mut self.votes[..self.width]) {
-            features.iter().for_each(|&feature| votes.add(hash::nth(function, feature)));
-        }
-    }
-
-    fn result(&self) -> [u64; WIDEST] {
-        let mut fingerprint = [0; WIDEST];
-        fingerprint
-            .iter_mut()
-            .zip(&self.votes[..self.width])
-            .for_each(|(word, votes)| *word = votes.majority());
-        fingerprint[self.width - 1] &= self.last;
-        fingerprint
-    }
-}
-
 /// The lengths of n-grams that were asked for.
 fn lengths(spec: &mut Spec) -> Result<Vec<usize>, MethodError> {
     let text = spec.text("n").unwrap_or_else(|| "3+5".to_owned());
@@ -456,7 +393,7 @@ fn words(payload: &[u8]) -> impl Iterator<Item = u64> {
 mod tests {
     use super::*;
     use lookalike_model::Similarity;
-    use lookalike_text::{Analyser, Features, Profile};
+    use lookalike_text::{Analyser, Features, Profile, hash};
     use proptest::prelude::*;
 
     fn make(text: &str) -> Box<dyn Method> {

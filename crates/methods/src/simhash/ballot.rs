@@ -1,0 +1,344 @@
+//! Ballots: from n-grams to a fingerprint of several words.
+//!
+//! N-grams are gathered until a block is full, and then hashed and counted together. Both steps are compiled several
+//! times, for processors with narrow and with wide instructions, and chosen when the program runs: what is shipped is as
+//! fast as what is built for one machine, and all of them come to the same numbers.
+
+use lookalike_text::hash;
+
+use super::WIDEST;
+use super::votes::{BLOCK, Count, Votes};
+use crate::seed;
+
+/// Windows up to this length are faster each by itself than rolled along, if multiplications are eight at a time.
+const SHORT: usize = 12;
+
+/// Some n-grams.
+type Block = [u64; BLOCK];
+
+/// Votes for a fingerprint of several words. Used again for one document after the other.
+#[derive(Debug)]
+pub struct Ballot {
+    votes: [Votes; WIDEST],
+    /// What came out.
+    counts: [Count; WIDEST],
+    width: usize,
+    /// The bits of the last word that are looked at.
+    last: u64,
+    salt: u64,
+    level: Level,
+    /// N-grams that are not yet counted, and how much each weighs if they have weights.
+    block: Block,
+    weights: Block,
+    filled: usize,
+    weighted: bool,
+    /// Of all n-grams.
+    weight: u64,
+}
+
+impl Default for Ballot {
+    fn default() -> Self {
+        Ballot {
+            votes: Default::default(),
+            counts: Default::default(),
+            width: 0,
+            last: 0,
+            salt: 0,
+            level: Level::best(),
+            block: [0; BLOCK],
+            weights: [0; BLOCK],
+            filled: 0,
+            weighted: false,
+            weight: 0,
+        }
+    }
+}
+
+impl Ballot {
+    /// Forgets the last document; the next one gets a fingerprint of so many bits.
+    pub(super) fn begin(&mut self, bits: usize, salt: u64) {
+        (self.width, self.last) = (bits.div_ceil(64), u64::MAX >> (bits.wrapping_neg() % 64));
+        (self.salt, self.filled, self.weight, self.weighted) = (salt, 0, 0, false);
+        self.votes.iter_mut().for_each(Votes::clear);
+    }
+
+    /// Adds every window of `n` words, or of all if they are fewer.
+    pub(super) fn add_windows(&mut self, words: &[u64], n: usize) {
+        let n = n.min(words.len());
+        let mut rest = words;
+        while rest.len() >= n && n > 0 {
+            let room = (BLOCK - self.filled).min(rest.len() + 1 - n);
+            windows(self.level, rest, n, &mut self.block[self.filled..][..room]);
+            rest = &rest[room..];
+            self.weight += room as u64;
+            self.advance(room);
+        }
+    }
+
+    /// Adds one n-gram `weight` times. A ballot takes n-grams either with weights or without.
+    #[inline]
+    pub(super) fn add_weighted(&mut self, feature: u64, weight: u64) {
+        self.weighted = true;
+        (self.block[self.filled], self.weights[self.filled]) = (feature, weight);
+        self.weight += weight;
+        self.advance(1);
+    }
+
+    #[inline]
+    fn advance(&mut self, by: usize) {
+        self.filled += by;
+        if self.filled == BLOCK {
+            self.flush();
+        }
+    }
+
+    /// Counts what was gathered.
+    fn flush(&mut self) {
+        let (votes, filled) = (&mut self.votes[..self.width], std::mem::take(&mut self.filled));
+        if self.weighted {
+            self.weights[filled..].fill(0);
+            count_weighted(self.level, votes, &mut self.block, self.salt, &self.weights);
+        } else {
+            count(self.level, votes, &mut self.block, self.salt, filled);
+        }
+    }
+
+    /// Ends the document; false when all of it weighs nothing.
+    pub(super) fn end(&mut self) -> bool {
+        self.flush();
+        let each = self.votes[..self.width].iter().zip(&mut self.counts);
+        each.for_each(|(votes, count)| votes.count(self.weight, count));
+        self.weight > 0
+    }
+
+    /// The fingerprint of the document that has ended, with words of 0 behind it.
+    pub(super) fn fingerprint(&self) -> [u64; WIDEST] {
+        let mut words = [0; WIDEST];
+        let each = words.iter_mut().zip(&self.counts[..self.width]);
+        each.for_each(|(word, count)| *word = count.majority());
+        words[self.width - 1] &= self.last;
+        words
+    }
+
+    /// By how much the votes for and against a bit differ.
+    pub(super) fn margin(&self, bit: usize) -> u64 {
+        self.counts[bit / 64].margin(bit % 64)
+    }
+}
+
+/// What a processor can do. There is a level in this program only if the processor that it runs on has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    /// What all processors of this kind can.
+    Plain,
+    /// Four words at a time.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// Eight words at a time, and multiplications of them.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Level {
+    fn best() -> Level {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
+                return Level::Avx512;
+            }
+            if is_x86_feature_detected!("avx2") {
+                return Level::Avx2;
+            }
+        }
+        Level::Plain
+    }
+}
+
+/// Makes `$name` do what `$plain` does, compiled for each level, or what `$wide` does at the highest.
+macro_rules! by_level {
+    ($name:ident($($value:ident: $type:ty),*), $plain:ident, $wide:ident) => {
+        fn $name(level: Level, $($value: $type),*) {
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2")]
+            fn avx2($($value: $type),*) {
+                $plain($($value),*)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx512dq")]
+            fn avx512($($value: $type),*) {
+                $wide($($value),*)
+            }
+            match level {
+                Level::Plain => $plain($($value),*),
+                // SAFETY: there is a level only if the processor has it.
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx2 => unsafe { avx2($($value),*) },
+                // SAFETY: there is a level only if the processor has it.
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx512 => unsafe { avx512($($value),*) },
+            }
+        }
+    };
+}
+
+by_level!(windows(words: &[u64], n: usize, out: &mut [u64]), rolled_windows, short_windows);
+by_level!(count(votes: &mut [Votes], block: &mut Block, salt: u64, filled: usize), count_ones, count_ones);
+by_level!(
+    count_weighted(votes: &mut [Votes], block: &mut Block, salt: u64, weights: &Block),
+    count_weights,
+    count_weights
+);
+
+#[inline(always)]
+fn short_windows(words: &[u64], n: usize, out: &mut [u64]) {
+    if n <= SHORT { hash::windows(words, n, out) } else { rolled_windows(words, n, out) }
+}
+
+#[inline(always)]
+fn rolled_windows(words: &[u64], n: usize, out: &mut [u64]) {
+    out.iter_mut().zip(hash::Grams::new(words, n)).for_each(|(place, gram)| *place = gram);
+}
+
+/// Adds the first `filled` n-grams of a block to the votes of every word.
+#[inline(always)]
+fn count_ones(votes: &mut [Votes], block: &mut Block, salt: u64, filled: usize) {
+    turn(block, salt);
+    let mut hashes = [0; BLOCK];
+    for (function, votes) in (0..).zip(votes) {
+        let hashes = nth(function, block, &mut hashes);
+        hashes[filled..].fill(0);
+        votes.add(0, hashes);
+    }
+}
+
+/// Adds the n-grams of a block, each as often as its weight says.
+#[inline(always)]
+fn count_weights(votes: &mut [Votes], block: &mut Block, salt: u64, weights: &Block) {
+    turn(block, salt);
+    let highest = weights.iter().fold(0, |all, weight| all | weight);
+    let (mut hashes, mut some) = ([0; BLOCK], [0; BLOCK]);
+    for (function, votes) in (0..).zip(votes) {
+        let hashes = nth(function, block, &mut hashes);
+        for plane in 0..64 - highest.leading_zeros() as usize {
+            // Those whose weight has this bit.
+            for place in 0..BLOCK {
+                some[place] = hashes[place] & (weights[place] >> plane & 1).wrapping_neg();
+            }
+            votes.add(plane, &some);
+        }
+    }
+}
+
+/// Turning bits alone would turn those of all fingerprints alike, and change no distance: hence the mixing.
+#[inline(always)]
+fn turn(block: &mut Block, salt: u64) {
+    if salt != 0 {
+        block.iter_mut().for_each(|feature| *feature = seed::turned(*feature, salt));
+    }
+}
+
+/// The hashes by one function of the family; the first leaves them as they are, and where they are.
+#[inline(always)]
+fn nth<'b>(function: u64, block: &'b mut Block, room: &'b mut Block) -> &'b mut Block {
+    if function == 0 {
+        return block;
+    }
+    for place in 0..BLOCK {
+        room[place] = hash::nth(function, block[place]);
+    }
+    room
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Those that this processor has.
+    fn levels() -> Vec<Level> {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let all = [Level::Plain, Level::Avx2, Level::Avx512];
+            all.into_iter()
+                .take(all.iter().position(|&level| level == Level::best()).map_or(1, |last| last + 1))
+                .collect()
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        vec![Level::Plain]
+    }
+
+    fn ballot(level: Level, bits: usize, salt: u64) -> Ballot {
+        let mut ballot = Ballot { level, ..Ballot::default() };
+        ballot.begin(bits, salt);
+        ballot
+    }
+
+    /// The votes for and against each bit, counted one by one.
+    fn plain(features: &[(u64, u64)], bits: usize, salt: u64) -> Vec<i64> {
+        let vote = |bit: usize, &(feature, weight): &(u64, u64)| {
+            let hash = hash::nth(bit as u64 / 64, seed::turned(feature, salt));
+            if hash >> (bit % 64) & 1 == 1 { weight as i64 } else { -(weight as i64) }
+        };
+        (0..bits).map(|bit| features.iter().map(|feature| vote(bit, feature)).sum()).collect()
+    }
+
+    fn check(mut ballot: Ballot, votes: &[i64], bits: usize, any: bool) -> Result<(), TestCaseError> {
+        prop_assert_eq!(ballot.end(), any);
+        let fingerprint = ballot.fingerprint();
+        for bit in 0..64 * WIDEST {
+            let vote = votes.get(bit).copied().unwrap_or(0);
+            prop_assert_eq!(fingerprint[bit / 64] >> (bit % 64) & 1 == 1, vote > 0, "bit {}", bit);
+            if bit < bits {
+                prop_assert_eq!(ballot.margin(bit), vote.unsigned_abs());
+            }
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn every_processor_counts_the_same(
+            words in prop::collection::vec(any::<u64>(), 0..500),
+            lengths in prop::collection::vec(1usize..20, 1..4),
+            bits in 8usize..=64 * WIDEST,
+            salt: u64,
+        ) {
+            let fitting: Vec<usize> = lengths.iter().copied().filter(|&n| n <= words.len()).collect();
+            let features: Vec<(u64, u64)> =
+                fitting.iter().flat_map(|&n| words.windows(n).map(|window| (hash::gram(window), 1))).collect();
+            let votes = plain(&features, bits, salt);
+            for level in levels() {
+                let mut ballot = ballot(level, bits, salt);
+                fitting.iter().for_each(|&n| ballot.add_windows(&words, n));
+                check(ballot, &votes, bits, !features.is_empty())?;
+            }
+        }
+
+        #[test]
+        fn every_processor_weighs_the_same(
+            features in prop::collection::vec((any::<u64>(), 0u64..3000), 0..300),
+            bits in 8usize..=64 * WIDEST,
+            salt in 0u64..2,
+        ) {
+            let votes = plain(&features, bits, salt);
+            let any = features.iter().any(|&(_, weight)| weight > 0);
+            for level in levels() {
+                let mut ballot = ballot(level, bits, salt);
+                features.iter().for_each(|&(feature, weight)| ballot.add_weighted(feature, weight));
+                check(ballot, &votes, bits, any)?;
+            }
+        }
+    }
+
+    #[test]
+    fn a_ballot_is_used_again() {
+        let mut ballot = ballot(Level::best(), 64, 0);
+        ballot.add_weighted(u64::MAX, 5);
+        assert!(ballot.end() && ballot.fingerprint() == [u64::MAX, 0, 0, 0, 0, 0]);
+        ballot.begin(64, 0);
+        ballot.add_windows(&[3], 1);
+        assert!(ballot.end() && ballot.fingerprint() == [3, 0, 0, 0, 0, 0]);
+        ballot.begin(64, 0);
+        assert!(!ballot.end());
+    }
+}
