@@ -75,8 +75,8 @@ def download(name, folder):
     def found():
         return next(iter(sorted(folder.glob(f"{name}_*.deb"))), None)
 
-    if not found():
-        subprocess.run(["apt-get", "download", "-qq", name], cwd=folder, stderr=subprocess.DEVNULL, check=False)
+    if not found() and shutil.which("apt-get"):
+        subprocess.run(["apt-get", "download", "-qq", name], cwd=folder, capture_output=True, check=False)
     return found()
 
 
@@ -113,22 +113,38 @@ def extract(job):
     return name
 
 
+def clean(source, target):
+    """Writes the documents of any JSON lines as words."""
+    part = Path(f"{target}.part")
+    with open(part, "w", encoding="utf-8") as out:
+        for document in map(json.loads, rows([source])):
+            words = words_of(document["text"])
+            if words:
+                out.write(line(document["id"], words))
+    part.rename(target)
+
+
 def page_name(id):
     """Versions of a page have one name, so that a subset of names keeps them together."""
     return id.rpartition("/")[2]
 
 
-def chosen_names(files):
+def rows(files):
+    for file in files:
+        with open(file, encoding="utf-8") as lines:
+            yield from lines
+
+
+def chosen_names(files, least=SMALL_BYTES):
     """Names of pages in a seeded order until there is text enough."""
     sizes = {}
-    for file in files:
-        for document in map(json.loads, open(file)):
-            name = page_name(document["id"])
-            sizes[name] = sizes.get(name, 0) + len(document["text"])
+    for document in map(json.loads, rows(files)):
+        name = page_name(document["id"])
+        sizes[name] = sizes.get(name, 0) + len(document["text"])
     order = sorted(sizes, key=lambda name: hashlib.sha256(f"{SEED}:{name}".encode()).digest())
     chosen, size = set(), 0
     for name in order:
-        if size >= SMALL_BYTES:
+        if size >= least:
             break
         chosen.add(name)
         size += sizes[name]
@@ -137,11 +153,8 @@ def chosen_names(files):
 
 def subset(files, chosen, output):
     part = Path(f"{output}.part")
-    with open(part, "w") as target:
-        for file in files:
-            for row in open(file):
-                if page_name(json.loads(row)["id"]) in chosen:
-                    target.write(row)
+    with open(part, "w", encoding="utf-8") as target:
+        target.writelines(row for row in rows(files) if page_name(json.loads(row)["id"]) in chosen)
     part.rename(output)
 
 
@@ -182,6 +195,3 @@ def make(cache, say=print):
     join(words, cache / "large.jsonl")
     return True
 
-
-if __name__ == "__main__":
-    make(Path.home() / ".cache/lookalike/bench")
