@@ -118,7 +118,8 @@ def clean(source, target):
     part = Path(f"{target}.part")
     with open(part, "w", encoding="utf-8") as out:
         for document in map(json.loads, rows([source])):
-            words = words_of(document["text"])
+            text = document.get("text") or text_of("a.html", document.get("html", "").encode())
+            words = words_of(text)
             if words:
                 out.write(line(document["id"], words))
     part.rename(target)

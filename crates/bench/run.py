@@ -9,6 +9,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ import table
 HERE = Path(__file__).parent
 HOUSE = HERE.parent.parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "lookalike/bench"
+# Scratch files of this run; main() makes the folder.
+WORK = CACHE / "work"
 ONE_THREAD = {
     name: "1"
     for name in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
@@ -108,13 +111,11 @@ def install(peer, upgrade):
 
 def generated(lookalike, documents):
     """A synthetic corpus, cleaned like the real one."""
-    file = CACHE / f"generated-{documents}.jsonl"
-    if not file.exists():
-        raw = CACHE / "generated.raw.jsonl"
-        command = [lookalike, "corpus", "generate", "--documents", str(documents), "--seed", "7", "-o", raw]
-        subprocess.run([*command, "--truth", CACHE / "generated.truth.jsonl", "--progress", "none"], check=True, stdout=sys.stderr)
-        corpora.clean(raw, file)
-        raw.unlink()
+    raw, truth, file = (WORK / name for name in ("raw.jsonl", "planted.jsonl", "generated.jsonl"))
+    command = [lookalike, "corpus", "generate", "--documents", str(documents), "--seed", "7", "-o", raw]
+    subprocess.run([*command, "--truth", truth, "--progress", "none"], check=True, stdout=sys.stderr)
+    corpora.clean(raw, file)
+    raw.unlink()
     return file
 
 
@@ -138,7 +139,7 @@ def prefix(corpus, text_bytes):
             end += len(line)
         if end == os.path.getsize(corpus):
             return Part(corpus, documents, size)
-    file = CACHE / "work" / f"{corpus.stem}-{documents}.jsonl"
+    file = WORK / f"{corpus.stem}-{documents}.jsonl"
     with open(corpus, "rb") as source, open(file, "wb") as target:
         target.write(source.read(end))
     return Part(file, documents, size)
@@ -157,14 +158,13 @@ class Part:
 def run(command):
     """Runs a command on one core; what it and its children took, and what it printed."""
     core = max(os.sched_getaffinity(0))
-    work = CACHE / "work"
-    with open(work / "printed", "w+") as printed, open(work / "errors", "w+") as errors:
+    with open(WORK / "printed", "w+") as printed, open(WORK / "errors", "w+") as errors:
         begin = time.monotonic()
         child = subprocess.Popen(
             list(map(str, command)),
             stdout=printed,
             stderr=errors,
-            cwd=work,
+            cwd=WORK,
             env=os.environ | ONE_THREAD,
             preexec_fn=lambda: os.sched_setaffinity(0, {core}),
         )
@@ -192,7 +192,7 @@ class Lookalike:
         self.program, self.part = program, part
         self.settings = ["--threads", "1", "--progress", "none", *(["--method", method] if method else [])]
         self.version = run([program, "--version"])[1].split()[-1]
-        self.output = CACHE / "work" / self.name.replace(" ", "-")
+        self.output = WORK / self.name.replace(" ", "-")
         self.command = " ".join(["lookalike dedup", part.file.name, "-o DIR", *self.settings])
 
     def turn(self):
@@ -219,7 +219,7 @@ class Rival:
 
     def __init__(self, peer, version, corpus, budget):
         self.name, self.about, self.version, self.peer = peer.name, peer.about, version, peer
-        self.output = CACHE / "work" / f"{peer.name}-clusters"
+        self.output = WORK / f"{peer.name}-clusters"
         self.part = prefix(corpus, CALIBRATION_BYTES)
         trial = self.turn()
         seconds_per_byte = max(trial["cpu"] - trial["imports"], 0.01) / self.part.text_bytes
@@ -228,7 +228,8 @@ class Rival:
 
     def turn(self):
         script = HERE / "peers" / f"{self.peer.package}.py"
-        figures, printed = run([self.peer.environment() / "bin/python", script, self.part.file, self.output, *self.peer.arguments])
+        python = self.peer.environment() / "bin/python"
+        figures, printed = run([python, script, self.part.file, self.output, *self.peer.arguments])
         phases = json.loads(printed.splitlines()[-1])
         return figures | {"imports": phases.pop("imports"), "phases": phases}
 
@@ -248,6 +249,17 @@ def measure(systems, judge, whole, rounds):
     return figures, limits
 
 
+def rivals(peers, corpus, options):
+    """Those that can be installed and survive the first documents."""
+    for peer in peers:
+        version = install(peer, options.upgrade)
+        try:
+            if version:
+                yield Rival(peer, version, corpus, options.budget)
+        except RuntimeError as error:
+            say(f"skipped: {peer.name}: {error}")
+
+
 def machine():
     about = Path("/proc/cpuinfo").read_text()
     models = [line.partition(": ")[2] for line in about.splitlines() if line.startswith("model name")]
@@ -255,7 +267,13 @@ def machine():
     cores = len(os.sched_getaffinity(0))
     load = round(os.getloadavg()[0], 1)
     cpu = models[0] if models else platform.machine()
-    return {"cpu": cpu, "cores": cores, "memory_gb": round(memory / 1e9, 1), "kernel": platform.release(), "load_before": load}
+    return {
+        "cpu": cpu,
+        "cores": cores,
+        "memory_gb": round(memory / 1e9, 1),
+        "kernel": platform.release(),
+        "load_before": load,
+    }
 
 
 def output_of(*command):
@@ -263,8 +281,11 @@ def output_of(*command):
 
 
 def compare(options):
-    (CACHE / "work").mkdir(parents=True, exist_ok=True)
-    results = {"date": datetime.date.today().isoformat(), "command": " ".join(["./bench", *sys.argv[1:]]), "machine": machine()}
+    results = {
+        "date": datetime.date.today().isoformat(),
+        "command": " ".join(["./bench", *sys.argv[1:]]),
+        "machine": machine(),
+    }
     lookalike = build(HOUSE / "Cargo.toml", options.profile, "lookalike-cli", "lookalike")
     judge = build(HERE / "Cargo.toml", "dev" if options.smoke else "release", "lookalike-bench", "judge")
     name, file = find_corpus(options.corpus, lookalike, options.documents)
@@ -276,12 +297,9 @@ def compare(options):
         "python": platform.python_version(),
     }
     say(f"{name}: {whole.documents:,} documents, {whole.text_bytes / 1e6:,.1f} MB of text")
-    truth = CACHE / "work" / "truth.json"
+    truth = WORK / "truth.json"
     results["exact"], _ = run([judge, "exact", file, truth])
-    systems = [Lookalike(lookalike, whole), Lookalike(lookalike, whole, "exact")]
-    for peer in options.peers:
-        if version := install(peer, options.upgrade):
-            systems.append(Rival(peer, version, file, options.budget))
+    systems = [Lookalike(lookalike, whole), Lookalike(lookalike, whole, "exact"), *rivals(options.peers, file, options)]
     figures, results["limits"] = measure(systems, judge, whole, options.rounds)
     results["systems"] = [
         {
@@ -321,17 +339,17 @@ def options():
     parser.add_argument("--corpus", choices=["small", "large", "generated"], default="small")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--peers", default="all", help="names with commas between, all, or none")
-    parser.add_argument("--budget", type=float, default=60, help="CPU seconds of a peer in a round; a slow one gets fewer documents")
-    parser.add_argument("--documents", type=int, default=40_000, help="of the generated corpus")
+    parser.add_argument("--budget", type=float, default=60, help="CPU seconds of a peer in a round; slow ones get fewer documents")
+    parser.add_argument("--documents", type=int, default=100_000, help="of the generated corpus")
     parser.add_argument("--upgrade", action="store_true", help="install the newest peers")
-    parser.add_argument("--quick", action="store_true", help="one round, small budgets; results are printed and not kept")
-    parser.add_argument("--smoke", action="store_true", help="few generated documents, no peers; fails if an answer is wrong")
+    parser.add_argument("--quick", action="store_true", help="one round, small budgets; no file of results")
+    parser.add_argument("--smoke", action="store_true", help="few generated documents, no peers; fails on a wrong answer")
     parser.add_argument("--profile", help="how lookalike is built; dist by default, dev with --smoke")
     chosen = parser.parse_args()
     if chosen.quick:
         chosen.rounds, chosen.budget = 1, 10
     if chosen.smoke:
-        chosen.corpus, chosen.documents, chosen.rounds, chosen.peers = "generated", 1000, 1, "none"
+        chosen.corpus, chosen.documents, chosen.rounds, chosen.peers = "generated", 2000, 1, "none"
     chosen.profile = chosen.profile or ("dev" if chosen.smoke else "dist")
     named = {"all": [peer.name for peer in PEERS], "none": []}.get(chosen.peers, chosen.peers.split(","))
     if unknown := set(named) - {peer.name for peer in PEERS}:
@@ -341,8 +359,12 @@ def options():
 
 
 def main():
+    global WORK
     chosen = options()
-    results = compare(chosen)
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="run-", dir=CACHE) as folder:
+        WORK = Path(folder)
+        results = compare(chosen)
     print(table.markdown(results))
     check(results)
     if not chosen.quick and not chosen.smoke:

@@ -57,7 +57,7 @@ class Table(unittest.TestCase):
     def results(self):
         def system(name, cpu, right, **more):
             score = {"pairs": 10, "right_pairs": right, "true_pairs": 10, "removed": 4, "justified": 4, "settled": 10}
-            rounds = [{"cpu": cpu, "peak_mb": 5} | more]
+            rounds = [{"cpu": cpu, "wall": 3, "peak_mb": 5} | more]
             return {"name": name, "version": "1", "about": "x", "documents": 100, "text_bytes": 10**6, "rounds": rounds, "score": score}
 
         return {
@@ -71,8 +71,8 @@ class Table(unittest.TestCase):
 
     def test_a_rival_that_wins_is_bold_and_its_imports_are_free(self):
         own, rival = table.markdown(self.results()).splitlines()[4:6]
-        self.assertIn("| 2.00 | 50 | 0.5 | 1.00 |", own)
-        self.assertIn("| 1.00 | **100** | **1.0** | **0.50** |", rival)
+        self.assertIn("| 2.00 | 2.00 | 3.00 | 50 | 0.5 | 1.00 |", own)
+        self.assertIn("| 1.00 | 1.00 | 3.00 | **100** | **1.0** | **0.50** |", rival)
         self.assertIn("0.900", own)
         self.assertIn("**1.000**", rival)
 

@@ -10,11 +10,12 @@ import common
 phases = common.Phases()
 texts = common.texts(sys.argv[1])
 phases.end("read")
-sets = [list(common.shingles(text)) for text in texts]
-phases.end("shingles")
-sketches = RMinHash.from_token_sets(sets, num_perm=128, seed=42)
-del sets
-phases.end("signatures")
+sketches = []
+# A thousand documents at a time: the sets of all would take gigabytes.
+for begin in range(0, len(texts), 1000):
+    sets = [list(common.shingles(text)) for text in texts[begin : begin + 1000]]
+    sketches += RMinHash.from_token_sets(sets, num_perm=128, seed=42)
+phases.end("shingles and signatures")
 lsh = RMinHashLSH(threshold=0.8, num_perm=128, num_bands=16)
 lsh.insert_pairs(list(enumerate(sketches)))
 found = common.Union()
