@@ -20,6 +20,7 @@ import re
 import shutil
 import subprocess
 import tarfile
+import tempfile
 import unicodedata
 from pathlib import Path
 
@@ -76,18 +77,26 @@ def download(name, folder):
         return next(iter(sorted(folder.glob(f"{name}_*.deb"))), None)
 
     if not found() and shutil.which("apt-get"):
-        subprocess.run(["apt-get", "download", "-qq", name], cwd=folder, capture_output=True, check=False)
+        # Into a folder of its own first: a download that breaks off leaves half a file.
+        with tempfile.TemporaryDirectory(dir=folder) as part:
+            os.chmod(part, 0o755)
+            done = subprocess.run(["apt-get", "download", "-qq", name], cwd=part, capture_output=True, check=False)
+            for file in Path(part).glob("*.deb") if done.returncode == 0 else ():
+                file.rename(folder / file.name)
     return found()
 
 
 def pages(package):
-    """(path, bytes) of every regular file of a package, in its order, without unpacking it to disk."""
+    """(path, bytes) of every page of a package, in its order, without unpacking it to disk."""
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE) as unpack:
         with tarfile.open(fileobj=unpack.stdout, mode="r|") as archive:
             for member in archive:
                 path = member.name.removeprefix("./")
                 if member.isreg() and PAGE.search(path.removesuffix(".gz")):
                     yield path, archive.extractfile(member).read()
+        unpack.stdout.read()
+    if unpack.returncode != 0:
+        raise RuntimeError(f"{package} is damaged: delete it and run again")
 
 
 def line(name, text):
