@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Makes the README's tables from the newest results of each corpus. The best of each column is bold, whoever has it."""
+
+import json
+from pathlib import Path
+from statistics import median
+
+HERE = Path(__file__).parent
+README = HERE.parent.parent / "README.md"
+BEGIN, END = "<!-- made by crates/bench/table.py -->", "<!-- end of what crates/bench/table.py made -->"
+
+COLUMNS = [
+    # heading, value of a row, format, which is best
+    ("CPU s", lambda row: row["cpu"], "{:.2f}", None),
+    ("least", lambda row: row["least"], "{:.2f}", None),
+    ("wall s", lambda row: row["wall"], "{:.2f}", None),
+    ("docs/s", lambda row: row["documents"] / row["cpu"], "{:,.0f}", max),
+    ("MB/s", lambda row: row["megabytes"] / row["cpu"], "{:,.1f}", max),
+    ("CPU per MB, lookalike = 1", lambda row: row["ratio"], "{:.2f}", min),
+    ("peak MB", lambda row: row["peak"], "{:,.0f}", min),
+    ("pair precision", lambda row: row["pair_precision"], "{:.3f}", max),
+    ("pair recall", lambda row: row["pair_recall"], "{:.3f}", max),
+    ("justified removals", lambda row: row["justified"], "{:.3f}", max),
+    ("settled pairs", lambda row: row["settled"], "{:.3f}", max),
+]
+
+LIMITS = [
+    ("read", "reading the file"),
+    ("lines", "… and finding its lines"),
+    ("sonic_rs", "… and parsing them (sonic-rs)"),
+    ("serde_json", "… or with serde_json"),
+    ("words", "… and lower case, split, xxh3 of each word, in plain code"),
+]
+
+
+def cost(turn):
+    """CPU seconds; a peer's imports are not held against it."""
+    return turn["cpu"] - turn.get("imports", 0)
+
+
+def share(part, whole):
+    return part / whole if whole else 1.0
+
+
+def rows(results):
+    found = []
+    for system in results["systems"]:
+        score = system["score"]
+        row = {
+            "name": system["name"],
+            "version": system["version"],
+            "about": system["about"],
+            "documents": system["documents"],
+            "megabytes": system["text_bytes"] / 1e6,
+            "cpu": median(map(cost, system["rounds"])),
+            "least": min(map(cost, system["rounds"])),
+            "wall": median(turn["wall"] for turn in system["rounds"]),
+            "peak": median(turn["peak_mb"] for turn in system["rounds"]),
+            "pair_precision": share(score["right_pairs"], score["pairs"]),
+            "pair_recall": share(score["right_pairs"], score["true_pairs"]),
+            "justified": share(score["justified"], score["removed"]),
+            "settled": share(score["settled"], score["true_pairs"]),
+        }
+        found.append(row)
+    own = found[0]
+    for row in found:
+        row["ratio"] = (row["cpu"] / row["megabytes"]) / (own["cpu"] / own["megabytes"])
+    return found
+
+
+def shown(value, form, best):
+    text = form.format(value)
+    # Only what is all is shown as all: 0.9998 is not 1.000.
+    if form == "{:.3f}" and text == "1.000" and value < 1:
+        text = "0.999+"
+    return f"**{text}**" if value == best else text
+
+
+def system_lines(results):
+    found = rows(results)
+    best = [choose(value(row) for row in found) if choose else None for _, value, _, choose in COLUMNS]
+    yield "| | " + " | ".join(heading for heading, *_ in COLUMNS) + " |"
+    yield "|---|" + "---:|" * len(COLUMNS)
+    for row in found:
+        name = f"{row['name']} {row['version']}: {row['about']}"
+        if row["documents"] < results["corpus"]["documents"]:
+            name += f" (first {row['documents']:,} documents)"
+        cells = [shown(value(row), form, top) for (_, value, form, _), top in zip(COLUMNS, best)]
+        yield f"| {name} | " + " | ".join(cells) + " |"
+
+
+def limit_lines(results):
+    own = rows(results)[0]
+    yield "| the machine's limits, same core | CPU s | MB/s | lookalike takes |"
+    yield "|---|---:|---:|---:|"
+    for key, name in LIMITS:
+        seconds = min(limit[key] for limit in results["limits"])
+        yield f"| {name} | {seconds:.3f} | {own['megabytes'] / seconds:,.0f} | {own['cpu'] / seconds:.1f} times that |"
+    seconds = results["exact"]["cpu"]
+    yield f"| the truth, by a plain exact join | {seconds:.2f} | {own['megabytes'] / seconds:,.0f} | {own['cpu'] / seconds:.2f} times that |"
+
+
+def markdown(results):
+    corpus, machine = results["corpus"], results["machine"]
+    pairs = results["systems"][0]["score"]["true_pairs"]
+    rounds = len(results["limits"])
+    about = (
+        f"Corpus `{corpus['name']}`: {corpus['documents']:,} documents, {corpus['text_bytes'] / 1e6:,.0f} MB of text, "
+        f"{pairs:,} pairs at 0.8 or above. {results['date']}, one core of {machine['cpu']}, "
+        f"{'median of ' + str(rounds) + ' rounds' if rounds > 1 else 'one round'}."
+    )
+    return "\n".join([about, "", *system_lines(results), "", *limit_lines(results)])
+
+
+def newest():
+    """The last results of each corpus; names begin with the date."""
+    found = {}
+    for file in sorted((HERE / "results").glob("*.json")):
+        results = json.loads(file.read_text())
+        found[results["corpus"]["name"]] = results
+    return [found[name] for name in ("small", "large", "generated") if name in found]
+
+
+def main():
+    text = README.read_text()
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    tables = "\n\n".join(map(markdown, newest()))
+    README.write_text(f"{before}{BEGIN}\n{tables}\n{END}{after}")
+
+
+if __name__ == "__main__":
+    main()
