@@ -100,6 +100,20 @@ def limit_lines(results):
     yield f"| the truth, by a plain exact join | {seconds:.2f} | {own['megabytes'] / seconds:,.0f} | {own['cpu'] / seconds:.2f} times that |"
 
 
+def cluster_note(results):
+    """Peers are scored by all pairs within their clusters, lookalike by the pairs it lists: say what the former would give."""
+    score = results["systems"][0]["score"].get("by_clusters")
+    if not score:
+        return []
+    precision = share(score["right_pairs"], score["pairs"])
+    recall = share(score["right_pairs"], score["true_pairs"])
+    return [
+        "",
+        "Pairs of lookalike are those that `lookalike pairs` lists; pairs of peers are all within a cluster. Counted like "
+        f"peers, by its clusters, lookalike has pair precision {precision:.3f} and pair recall {recall:.3f}.",
+    ]
+
+
 def markdown(results):
     corpus, machine = results["corpus"], results["machine"]
     pairs = results["systems"][0]["score"]["true_pairs"]
@@ -109,7 +123,7 @@ def markdown(results):
         f"{pairs:,} pairs at 0.8 or above. {results['date']}, one core of {machine['cpu']}, "
         f"{'median of ' + str(rounds) + ' rounds' if rounds > 1 else 'one round'}."
     )
-    return "\n".join([about, "", *system_lines(results), "", *limit_lines(results)])
+    return "\n".join([about, "", *system_lines(results), *cluster_note(results), "", *limit_lines(results)])
 
 
 def newest():

@@ -76,6 +76,11 @@ class Table(unittest.TestCase):
         self.assertIn("0.900", own)
         self.assertIn("**1.000**", rival)
 
+    def test_what_lookalike_would_have_if_counted_like_peers_is_said(self):
+        results = self.results()
+        results["systems"][0]["score"]["by_clusters"] = {"pairs": 8, "right_pairs": 6, "true_pairs": 10}
+        self.assertIn("precision 0.750 and pair recall 0.600", table.markdown(results))
+
     def test_almost_all_is_not_shown_as_all(self):
         self.assertEqual(table.shown(0.9999, "{:.3f}", 0.9999), "**0.999+**")
         self.assertEqual(table.shown(1.0, "{:.3f}", 1.0), "**1.000**")

@@ -23,7 +23,8 @@ sketch = minhash(col("text"), num_hashes=BANDS * ROWS, ngram_size=5, seed=42, ha
 frame = frame.select("n", sketch.alias("sketch")).collect()
 phases.end("read and signatures")
 bands = frame.select("n", chunk(col("sketch"), ROWS).alias("band")).with_column("at", daft.lit(list(range(BANDS))))
-bands = bands.explode("band", "at")
+# A hash of a band's values is faster to group by than the list of them.
+bands = bands.explode("band", "at").select("n", "at", col("band").hash().alias("band"))
 groups = bands.groupby("at", "band").agg(col("n").list_agg().alias("members")).where(col("members").list_count() > 1)
 found = common.Union()
 for members in groups.select("members").to_pydict()["members"]:
