@@ -31,6 +31,8 @@ pub(crate) struct Scanned {
     pub(crate) starts: Vec<u32>,
     /// Where they end.
     pub(crate) ends: Vec<u32>,
+    /// The numbers of long words, while words are hashed.
+    pub(crate) long: Vec<u32>,
 }
 
 impl Scanned {
@@ -199,7 +201,7 @@ impl Scanner {
     fn stretch(&mut self, text: &str, from: usize, inside: &mut u64, out: &mut Scanned) -> usize {
         let classes = Classes::get();
         let bytes = text.as_bytes();
-        let Scanned { normal, spans, starts, ends } = out;
+        let Scanned { normal, spans, starts, ends, .. } = out;
         let mut cutter = Cutter::new(self.in_words, self.unspaced, *inside, starts, ends);
         // Characters from `kept` to `at` are as they were and wait to be copied in one piece.
         let (mut at, mut kept, mut ascii) = (from, from, 0);

@@ -12,76 +12,77 @@ pub(super) fn shared(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
     if a.len().min(b.len()) < least {
         return None;
     }
-    let mut merges = Merge::side_by_side(a, b);
-    while merges.iter().all(Merge::has_room) {
-        for _ in 0..STRIDE {
-            merges.iter_mut().for_each(Merge::step);
-        }
-        if merges.iter().map(Merge::most).sum::<usize>() < least {
+    let mut rest = side_by_side(a, b);
+    let mut shared = 0;
+    while rest.iter().all(|(a, b)| a.len().min(b.len()) >= STRIDE) {
+        shared += stride(&mut rest);
+        if shared + rest.iter().map(|(a, b)| a.len().min(b.len())).sum::<usize>() < least {
             return None;
         }
     }
-    let mut most: usize = merges.iter().map(Merge::most).sum();
-    for merge in &mut merges {
-        most -= merge.most();
-        while merge.has_room() {
-            for _ in 0..STRIDE {
-                merge.step();
-            }
-            if most + merge.most() < least {
-                return None;
-            }
-        }
-        while merge.i < merge.a.len() && merge.j < merge.b.len() {
-            merge.step();
-        }
-        most += merge.shared;
+    let mut behind: usize = rest.iter().map(|(a, b)| a.len().min(b.len())).sum();
+    for (a, b) in rest {
+        behind -= a.len().min(b.len());
+        shared += plainly(a, b, least.saturating_sub(shared + behind))?;
     }
-    (most >= least).then_some(most)
+    (shared >= least).then_some(shared)
 }
 
-/// Two sorted stretches on their way.
-#[derive(Clone, Copy)]
-struct Merge<'s> {
-    a: &'s [u64],
-    b: &'s [u64],
-    i: usize,
-    j: usize,
-    shared: usize,
+/// Two stretches of sets.
+type Stretch<'s> = (&'s [u64], &'s [u64]);
+
+/// The two sets, cut at the same values. Hashes are spread evenly, so the stretches are of about equal length.
+fn side_by_side<'s>(mut a: &'s [u64], mut b: &'s [u64]) -> [Stretch<'s>; STRETCHES] {
+    std::array::from_fn(|number| {
+        let end = (u64::MAX / STRETCHES as u64).saturating_mul(number as u64 + 1);
+        let last = number + 1 == STRETCHES;
+        let before = |set: &[u64]| if last { set.len() } else { set.partition_point(|&value| value < end) };
+        let (here, there);
+        (here, a) = a.split_at(before(a));
+        (there, b) = b.split_at(before(b));
+        (here, there)
+    })
 }
 
-impl<'s> Merge<'s> {
-    /// The two sets, cut at the same values. Hashes are spread evenly, so the stretches are of about equal length.
-    fn side_by_side(mut a: &'s [u64], mut b: &'s [u64]) -> [Self; STRETCHES] {
-        std::array::from_fn(|number| {
-            let end = (u64::MAX / STRETCHES as u64).saturating_mul(number as u64 + 1);
-            let last = number + 1 == STRETCHES;
-            let before =
-                |set: &[u64]| if last { set.len() } else { set.partition_point(|&value| value < end) };
-            let (here, there) = (before(a), before(b));
-            let merge = Merge { a: &a[..here], b: &b[..there], i: 0, j: 0, shared: 0 };
-            (a, b) = (&a[here..], &b[there..]);
-            merge
-        })
+/// Goes some steps through all stretches, each of which is long enough; returns how many shared values it met.
+///
+/// No branch depends on the values: which of two hashes is smaller cannot be guessed.
+fn stride(rest: &mut [Stretch<'_>; STRETCHES]) -> usize {
+    let mut places: [(*const u64, *const u64); STRETCHES] = rest.map(|(a, b)| (a.as_ptr(), b.as_ptr()));
+    let mut shared = 0;
+    for _ in 0..STRIDE {
+        for (a, b) in &mut places {
+            // SAFETY: a step goes on by at most one on each side, and on each side so many values as steps are left.
+            unsafe {
+                let (x, y) = (**a, **b);
+                shared += usize::from(x == y);
+                *a = a.add(usize::from(x <= y));
+                *b = b.add(usize::from(y <= x));
+            }
+        }
     }
+    for ((a, b), (here, there)) in rest.iter_mut().zip(places) {
+        // SAFETY: the places are inside the stretches that they began at, or just behind them.
+        let (here, there) =
+            unsafe { (here.offset_from_unsigned(a.as_ptr()), there.offset_from_unsigned(b.as_ptr())) };
+        (*a, *b) = (&a[here..], &b[there..]);
+    }
+    shared
+}
 
-    fn has_room(&self) -> bool {
-        self.i + STRIDE <= self.a.len() && self.j + STRIDE <= self.b.len()
+/// The same one step after the other, for what is left.
+fn plainly(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
+    let (mut i, mut j, mut shared) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        let (x, y) = (a[i], b[j]);
+        shared += usize::from(x == y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+        if (i + j) % STRIDE == 0 && shared + (a.len() - i).min(b.len() - j) < least {
+            return None;
+        }
     }
-
-    /// No branch depends on the values: which of two hashes is smaller cannot be guessed.
-    #[inline(always)]
-    fn step(&mut self) {
-        let (x, y) = (self.a[self.i], self.b[self.j]);
-        self.shared += usize::from(x == y);
-        self.i += usize::from(x <= y);
-        self.j += usize::from(y <= x);
-    }
-
-    /// How many values can be shared in the end.
-    fn most(&self) -> usize {
-        self.shared + (self.a.len() - self.i).min(self.b.len() - self.j)
-    }
+    (shared >= least).then_some(shared)
 }
 
 /// The counted values of a sorted bag.
@@ -129,15 +130,12 @@ pub(super) fn sort(values: &mut [u64], scratch: &mut Scratch) {
     if values.len() < FEW || values.len() > u32::MAX as usize {
         return values.sort_unstable();
     }
-    let bits = (values.len().ilog2() - 1).min(MOST_BITS);
+    let bits = (values.len().ilog2() + 1).min(MOST_BITS);
     let place = |value: u64| (value >> (64 - bits)) as usize;
     ends.clear();
     ends.resize(1 << bits, 0);
     values.iter().for_each(|&value| ends[place(value)] += 1);
-    // Equal values, or values that were made to meet: the general way is not troubled by them.
-    if ends.iter().any(|&count| count > CROWD << (values.len().ilog2() - 1 - bits)) {
-        return values.sort_unstable();
-    }
+    let crowded = ends.iter().any(|&count| count > CROWD);
     let mut end = 0;
     for slot in &mut *ends {
         end += *slot;
@@ -149,6 +147,15 @@ pub(super) fn sort(values: &mut [u64], scratch: &mut Scratch) {
         let slot = &mut ends[place(value)];
         *slot -= 1;
         values[*slot as usize] = value;
+    }
+    if crowded {
+        // Equal values, or values that were made to meet: the general way is not troubled by them.
+        let all = values.len() as u32;
+        for (&start, &end) in ends.iter().zip(ends[1..].iter().chain([&all])) {
+            if end - start > CROWD {
+                values[start as usize..end as usize].sort_unstable();
+            }
+        }
     }
     for end in 1..values.len() {
         let value = values[end];

@@ -14,51 +14,98 @@ use crate::store::symbols::{Block, SpoolAccess, SpoolReader};
 /// Symbols that wait to be prepared together, by all threads.
 const WAITING: usize = 1 << 20;
 
+/// Symbols that one thread prepares in a piece.
+const PIECE: usize = 1 << 16;
+
 /// Documents in memory, with all that a comparison needs: sorted once all are there.
 #[derive(Default)]
 pub(super) struct Resident {
     documents: Vec<u32>,
-    sets: Vec<Vec<u64>>,
+    sets: Vec<Set>,
+    /// What the sets hold, piece by piece.
+    pieces: Vec<Vec<u64>>,
     payloads: Vec<u8>,
-    waiting: Vec<(u32, Vec<u64>)>,
-    symbols: usize,
+    waiting: Waiting,
+}
+
+/// Where the set of a document is.
+#[derive(Clone, Copy)]
+struct Set {
+    piece: usize,
+    start: usize,
+    end: usize,
+}
+
+/// Documents whose symbols are not prepared yet.
+#[derive(Default)]
+struct Waiting {
+    symbols: Vec<u64>,
+    /// Each document, and where its symbols end.
+    documents: Vec<(u32, usize)>,
+}
+
+impl Waiting {
+    /// The documents in pieces of some symbols: those of each, one behind the other, and where each document ends.
+    fn pieces(&self) -> Vec<(&[u64], &[(u32, usize)])> {
+        let (mut pieces, mut start, mut first) = (Vec::new(), 0, 0);
+        for (index, &(_, end)) in self.documents.iter().enumerate() {
+            if end - start >= PIECE || index + 1 == self.documents.len() {
+                pieces.push((&self.symbols[start..end], &self.documents[first..=index]));
+                (start, first) = (end, index + 1);
+            }
+        }
+        pieces
+    }
 }
 
 impl Resident {
     /// Takes a document's symbols.
     pub(super) fn add(&mut self, ctx: &Context<'_>, document: u32, symbols: &[u64]) {
-        self.waiting.push((document, symbols.to_vec()));
-        self.symbols += symbols.len();
-        if self.symbols >= WAITING {
+        let Waiting { symbols: all, documents } = &mut self.waiting;
+        all.extend_from_slice(symbols);
+        documents.push((document, all.len()));
+        if all.len() >= WAITING {
             self.prepare(ctx);
         }
     }
 
     fn prepare(&mut self, ctx: &Context<'_>) {
-        let prepare = |scratch: &mut Scratch, (document, symbols): &(u32, Vec<u64>)| {
-            let mut set = Vec::with_capacity(symbols.len());
-            ctx.measure.prepare(symbols, &mut set, scratch);
-            set.shrink_to_fit();
-            (*document, set)
+        let prepare = |scratch: &mut Scratch, (symbols, documents): (&[u64], &[(u32, usize)])| {
+            let mut piece = Vec::with_capacity(symbols.len());
+            let mut ends = Vec::with_capacity(documents.len());
+            let begin = documents.last().map_or(0, |&(_, end)| end - symbols.len());
+            let mut start = 0;
+            for &(_, end) in documents {
+                ctx.measure.prepare(&symbols[start..end - begin], &mut piece, scratch);
+                ends.push(piece.len());
+                start = end - begin;
+            }
+            (piece, ends)
         };
-        let ready: Vec<(u32, Vec<u64>)> =
-            self.waiting.par_iter().map_init(Scratch::default, prepare).collect();
-        for (document, set) in ready {
-            self.documents.push(document);
-            self.sets.push(set);
+        let pieces = self.waiting.pieces();
+        let ready: Vec<(Vec<u64>, Vec<usize>)> =
+            pieces.into_par_iter().map_init(Scratch::default, prepare).collect();
+        self.documents.extend(self.waiting.documents.iter().map(|&(document, _)| document));
+        for (piece, ends) in ready {
+            let mut start = 0;
+            for end in ends {
+                self.sets.push(Set { piece: self.pieces.len(), start, end });
+                start = end;
+            }
+            self.pieces.push(piece);
         }
-        self.waiting.clear();
-        self.symbols = 0;
+        self.waiting.symbols.clear();
+        self.waiting.documents.clear();
     }
 
     /// Brings all into the order of their documents, and their payloads with them.
     pub(super) fn settle(&mut self, ctx: &Context<'_>, lookup: &mut Lookup<'_>) -> Result<(), EngineError> {
         self.prepare(ctx);
-        self.waiting = Vec::new();
+        self.waiting = Waiting::default();
         if !self.documents.is_sorted() {
             let mut order: Vec<usize> = (0..self.documents.len()).collect();
             order.sort_unstable_by_key(|&index| self.documents[index]);
-            self.sets = order.iter().map(|&index| std::mem::take(&mut self.sets[index])).collect();
+            self.sets = order.iter().map(|&index| self.sets[index]).collect();
             self.documents.sort_unstable();
         }
         self.payloads.reserve_exact(self.documents.len() * ctx.panel.width());
@@ -79,7 +126,8 @@ impl Resident {
 
     /// What the document at a place is compared by.
     pub(super) fn set(&self, index: usize) -> &[u64] {
-        &self.sets[index]
+        let Set { piece, start, end } = self.sets[index];
+        &self.pieces[piece][start..end]
     }
 
     /// What the methods keep of the document at a place.

@@ -20,13 +20,10 @@ const ENOUGH: usize = 20;
 /// Shingles that are hashed together where they are not kept: few enough to stay near the processor.
 const TOGETHER: usize = 1024;
 
-/// Later than every round.
-const NEVER: i64 = i64::MAX;
-
 /// Fills `scratch.values` with the sketch of `shingles`, of which there is at least one. Repeated shingles change
 /// nothing.
 pub(crate) fn minima(mut shingles: Grams<'_>, values: usize, salt: u64, scratch: &mut Scratch) {
-    let Scratch { values: bins, more: elements, sums: rounds, hashes, .. } = scratch;
+    let Scratch { values: bins, more: elements, hashes, bytes: open, .. } = scratch;
     bins.clear();
     bins.resize(values, EMPTY);
     elements.clear();
@@ -43,9 +40,7 @@ pub(crate) fn minima(mut shingles: Grams<'_>, values: usize, salt: u64, scratch:
             elements.clear();
             elements.extend(all);
         }
-        rounds.clear();
-        rounds.extend(bins.iter().map(|&bin| if bin == EMPTY { NEVER } else { 0 }));
-        let missing = scattered_rounds(elements, hashes, bins, rounds, salt, missing);
+        let missing = scattered_rounds(elements, hashes, bins, open, salt, missing);
         if missing > 0 {
             closing_rounds(elements, bins, salt);
         }
@@ -81,25 +76,33 @@ fn scattered_rounds(
     elements: &[u64],
     hashes: &mut Vec<u64>,
     bins: &mut [u64],
-    rounds: &mut [i64],
+    open: &mut Vec<u8>,
     salt: u64,
     mut missing: usize,
 ) -> usize {
     let count = bins.len();
+    // A bin that an earlier round has reached is closed.
+    open.clear();
+    open.extend(bins.iter().map(|&bin| u8::from(bin == EMPTY)));
     for round in 1..count {
         hash::mixed(elements, key_in(round, salt), hashes);
-        for &hash in &*hashes {
-            let place = bin_of(hash, count);
-            let (bin, reached) = (&mut bins[place], &mut rounds[place]);
-            // A bin that an earlier round has reached is closed.
-            if *reached >= round as i64 && hash < *bin {
-                missing -= usize::from(*reached == NEVER);
-                *bin = hash;
-                *reached = round as i64;
-            }
+        // Those that fall into open bins move to the front. Whether one does cannot be guessed, so all are written.
+        let mut found = 0;
+        for index in 0..hashes.len() {
+            let hash = hashes[index];
+            hashes[found] = hash;
+            found += usize::from(open[bin_of(hash, count)]);
+        }
+        for &hash in &hashes[..found] {
+            let bin = &mut bins[bin_of(hash, count)];
+            missing -= usize::from(*bin == EMPTY);
+            *bin = hash.min(*bin);
         }
         if missing == 0 {
             break;
+        }
+        for &hash in &hashes[..found] {
+            open[bin_of(hash, count)] = 0;
         }
     }
     missing

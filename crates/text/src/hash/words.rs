@@ -1,7 +1,8 @@
 //! The hashes of all words of a text: several words at once where the processor can.
 //!
 //! Nearly all words have at most eight bytes, which XXH3 hashes in two ways, by length. A branch on the length cannot
-//! be guessed, and costs more than the hash; in the lanes of a vector both ways are computed and one is taken.
+//! be guessed, and costs more than the hash; in the lanes of a vector both ways are computed and one is taken. Longer
+//! words are noted and hashed at the end, one by one.
 
 use xxhash_rust::xxh3;
 
@@ -19,17 +20,21 @@ pub(crate) fn words(scanned: &mut Scanned, hashes: &mut Vec<u64>) {
 fn on(cpu: Cpu, scanned: &mut Scanned, hashes: &mut Vec<u64>) {
     hashes.clear();
     hashes.reserve(scanned.starts.len());
+    let mut long = std::mem::take(&mut scanned.long);
+    long.clear();
     let text = Text::new(scanned);
     let done = match cpu {
         // SAFETY: there is no such processor here unless it was found to have what the functions are built for.
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx512 => unsafe { x86::eights(&text, hashes) },
+        Cpu::Avx512 => unsafe { x86::eights(&text, hashes, &mut long) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx2 => unsafe { x86::fours(&text, hashes) },
+        Cpu::Avx2 => unsafe { x86::fours(&text, hashes, &mut long) },
         _ => 0,
     };
+    long.iter().for_each(|&index| hashes[index as usize] = text.hash(index as usize));
     hashes.extend((done..text.starts.len()).map(|index| text.hash(index)));
+    scanned.long = long;
 }
 
 /// A text that can be read a little beyond its end.
@@ -70,9 +75,11 @@ mod x86 {
     use super::super::x86::{all, multiply as multiply_8};
     use super::*;
 
-    /// Hashes eight words at a time, as many as there are; returns how many.
+    /// Hashes eight words at a time, as many as there are; returns how many. The numbers of those that are too long go to
+    /// `long`.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,popcnt")]
-    pub(super) fn eights(text: &Text<'_>, hashes: &mut Vec<u64>) -> usize {
+    pub(super) fn eights(text: &Text<'_>, hashes: &mut Vec<u64>, long: &mut Vec<u32>) -> usize {
+        let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
         let (starts, ends) = (text.starts.as_chunks::<8>().0, text.ends.as_chunks::<8>().0);
         for (group, (starts, ends)) in starts.iter().zip(ends).enumerate() {
             // SAFETY: eight numbers each; every word begins inside the text, behind which eight bytes can be read.
@@ -102,28 +109,35 @@ mod x86 {
             // The first and the last four bytes of the others.
             let tail = _mm512_srlv_epi64(word, _mm512_sub_epi64(bits, all(32)));
             let tail = _mm512_and_si512(tail, all(0xffff_ffff));
-            let long = _mm512_add_epi64(tail, _mm512_slli_epi64::<32>(word));
-            let long = _mm512_xor_si512(long, all(UP_TO_8));
-            let long = _mm512_ternarylogic_epi64::<0x96>(
-                long,
-                _mm512_rol_epi64::<49>(long),
-                _mm512_rol_epi64::<24>(long),
+            let middle = _mm512_add_epi64(tail, _mm512_slli_epi64::<32>(word));
+            let middle = _mm512_xor_si512(middle, all(UP_TO_8));
+            let middle = _mm512_ternarylogic_epi64::<0x96>(
+                middle,
+                _mm512_rol_epi64::<49>(middle),
+                _mm512_rol_epi64::<24>(middle),
             );
-            let long = multiply_8(long, all(PRIME_MX));
-            let long = _mm512_xor_si512(long, _mm512_add_epi64(_mm512_srli_epi64::<35>(long), length));
-            let long = multiply_8(long, all(PRIME_MX));
-            let long = _mm512_xor_si512(long, _mm512_srli_epi64::<28>(long));
+            let middle = multiply_8(middle, all(PRIME_MX));
+            let middle = _mm512_xor_si512(middle, _mm512_add_epi64(_mm512_srli_epi64::<35>(middle), length));
+            let middle = multiply_8(middle, all(PRIME_MX));
+            let middle = _mm512_xor_si512(middle, _mm512_srli_epi64::<28>(middle));
             let is_short = _mm512_cmplt_epu64_mask(length, all(4));
-            let mut others = _mm512_cmpgt_epu64_mask(length, all(8));
             let mut eight = [0u64; 8];
             // SAFETY: eight numbers.
             unsafe {
-                _mm512_storeu_si512(eight.as_mut_ptr().cast(), _mm512_mask_mov_epi64(long, is_short, short));
+                _mm512_storeu_si512(
+                    eight.as_mut_ptr().cast(),
+                    _mm512_mask_mov_epi64(middle, is_short, short),
+                );
             }
-            while others != 0 {
-                let lane = others.trailing_zeros() as usize;
-                eight[lane] = text.hash(8 * group + lane);
-                others &= others - 1;
+            // How many are too long cannot be guessed: all eight places are written, and those that count are counted.
+            let too_long = _mm512_cmpgt_epu64_mask(length, all(8));
+            let numbers = _mm256_add_epi32(lanes, _mm256_set1_epi32((8 * group as u32).cast_signed()));
+            long.reserve(8);
+            // SAFETY: there is room for eight more, and as many as there are bits were written.
+            unsafe {
+                let room = long.as_mut_ptr().add(long.len());
+                _mm256_storeu_si256(room.cast(), _mm256_maskz_compress_epi32(too_long, numbers));
+                long.set_len(long.len() + too_long.count_ones() as usize);
             }
             hashes.extend_from_slice(&eight);
         }
@@ -132,7 +146,7 @@ mod x86 {
 
     /// The same for four words at a time.
     #[target_feature(enable = "avx2,bmi1,popcnt")]
-    pub(super) fn fours(text: &Text<'_>, hashes: &mut Vec<u64>) -> usize {
+    pub(super) fn fours(text: &Text<'_>, hashes: &mut Vec<u64>, long: &mut Vec<u32>) -> usize {
         let all = |value: u64| _mm256_set1_epi64x(value.cast_signed());
         let (starts, ends) = (text.starts.as_chunks::<4>().0, text.ends.as_chunks::<4>().0);
         for (group, (starts, ends)) in starts.iter().zip(ends).enumerate() {
@@ -161,33 +175,29 @@ mod x86 {
             let short = _mm256_xor_si256(short, _mm256_srli_epi64::<32>(short));
             let tail = _mm256_srlv_epi64(word, _mm256_sub_epi64(bits, all(32)));
             let tail = _mm256_and_si256(tail, all(0xffff_ffff));
-            let long = _mm256_add_epi64(tail, _mm256_slli_epi64::<32>(word));
-            let long = _mm256_xor_si256(long, all(UP_TO_8));
+            let middle = _mm256_add_epi64(tail, _mm256_slli_epi64::<32>(word));
+            let middle = _mm256_xor_si256(middle, all(UP_TO_8));
             let turned = |left: __m256i, right: __m256i| _mm256_or_si256(left, right);
-            let long = _mm256_xor_si256(
-                long,
+            let middle = _mm256_xor_si256(
+                middle,
                 _mm256_xor_si256(
-                    turned(_mm256_slli_epi64::<49>(long), _mm256_srli_epi64::<15>(long)),
-                    turned(_mm256_slli_epi64::<24>(long), _mm256_srli_epi64::<40>(long)),
+                    turned(_mm256_slli_epi64::<49>(middle), _mm256_srli_epi64::<15>(middle)),
+                    turned(_mm256_slli_epi64::<24>(middle), _mm256_srli_epi64::<40>(middle)),
                 ),
             );
-            let long = multiply(long, PRIME_MX);
-            let long = _mm256_xor_si256(long, _mm256_add_epi64(_mm256_srli_epi64::<35>(long), length));
-            let long = multiply(long, PRIME_MX);
-            let long = _mm256_xor_si256(long, _mm256_srli_epi64::<28>(long));
+            let middle = multiply(middle, PRIME_MX);
+            let middle = _mm256_xor_si256(middle, _mm256_add_epi64(_mm256_srli_epi64::<35>(middle), length));
+            let middle = multiply(middle, PRIME_MX);
+            let middle = _mm256_xor_si256(middle, _mm256_srli_epi64::<28>(middle));
             let is_short = _mm256_cmpgt_epi64(all(4), length);
-            let others = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(length, all(8))));
-            let mut others = others.cast_unsigned();
             let mut four = [0u64; 4];
             // SAFETY: four numbers.
             unsafe {
-                _mm256_storeu_si256(four.as_mut_ptr().cast(), _mm256_blendv_epi8(long, short, is_short));
+                _mm256_storeu_si256(four.as_mut_ptr().cast(), _mm256_blendv_epi8(middle, short, is_short));
             }
-            while others != 0 {
-                let lane = others.trailing_zeros() as usize;
-                four[lane] = text.hash(4 * group + lane);
-                others &= others - 1;
-            }
+            let too_long = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(length, all(8))));
+            let too_long = (0..4).filter(|lane| too_long >> lane & 1 == 1);
+            long.extend(too_long.map(|lane| 4 * group as u32 + lane));
             hashes.extend_from_slice(&four);
         }
         4 * starts.len()
