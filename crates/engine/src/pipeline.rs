@@ -491,11 +491,13 @@ pub(crate) fn run<W, T: Send + Weight>(
             });
         }
         drop(taken);
-        for _ in 0..line.drivers() {
+        for _ in 1..line.drivers() {
             let tasks = tasks.clone();
             let (line, drive) = (&line, &drive);
             scope.spawn(move || line.drive(&tasks, drive));
         }
+        // One of them is this thread: what it does with results may use the pool that it belongs to.
+        line.drive(&tasks, &drive);
         drop(tasks);
     });
     line.failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
