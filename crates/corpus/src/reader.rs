@@ -95,7 +95,7 @@ impl Reader {
         self.records.next()
     }
 
-    /// Moves the next whole lines, about `wanted` bytes of them, into `lines`, to be read elsewhere by a
+    /// Moves the next whole lines, about `wanted` bytes of them and at most three times as many, into `lines`, to be read elsewhere by a
     /// [`LineReader`](crate::LineReader). They are then behind [`Reader::next`] as if it had given them.
     ///
     /// False when [`Reader::next`] must give what comes next: of formats other than JSON lines always, else where

@@ -18,7 +18,7 @@ use crate::sketch::Row;
 use crate::store::symbols::BlockBuilder;
 
 /// Bytes of input that the sample reads.
-const SAMPLE_BYTES: u64 = 2 << 20;
+const SAMPLE_BYTES: u64 = 512 << 10;
 
 /// The first documents of a corpus.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::catalogue::{Catalogue, Lookup};
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::pipeline::{self, Batch, Feed};
+use crate::pipeline::{self, Batch, Feed, Spare};
 use crate::sketch::{ReadAgain, Workshop, unit_file};
 use crate::store::symbols::{Block, SpoolReader};
 
@@ -60,6 +60,7 @@ fn read_again(
 ) -> Result<(), EngineError> {
     let all = ctx.units();
     let (takes, heavy) = (Mutex::new((take, Lookup::new(ctx, catalogue))), Mutex::new(()));
+    let spare = Spare::default();
     for (reference, corpus) in [(true, ctx.against), (false, Some(ctx.corpus))] {
         let Some(corpus) = corpus else { continue };
         let these: Vec<usize> = units.iter().copied().filter(|&unit| all[unit].0 == reference).collect();
@@ -70,7 +71,7 @@ fn read_again(
             if first + batch.len() as u64 > u64::from(catalogue.base(unit + 1)) {
                 return Err(changed(ctx));
             }
-            workshop.read_again(ctx, batch, &heavy, |index| wanted((first + index as u64) as u32))
+            workshop.read_again(ctx, batch, &heavy, &spare, |index| wanted((first + index as u64) as u32))
         };
         let drive = |unit: usize, feed: &mut Feed<'_, Result<ReadAgain, EngineError>>| {
             let mut first = catalogue.base(these[unit]);
@@ -88,6 +89,7 @@ fn read_again(
                     symbols = rest;
                 }
                 first += batch.records as u32;
+                spare.give_back(batch);
             }
             if first == catalogue.base(these[unit] + 1) { Ok(()) } else { Err(changed(ctx)) }
         };

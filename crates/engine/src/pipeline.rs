@@ -53,8 +53,8 @@ pub(crate) fn units(corpus: &Corpus) -> Vec<Unit> {
     units
 }
 
-/// Records on their way to a worker: whole lines that nobody has read yet, or documents that were read and are copied
-/// out of the reader's window.
+/// Records on their way to a worker: documents that were read and are copied out of the reader's window, and behind them
+/// whole lines that nobody has read yet.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     lines: Lines,
@@ -144,7 +144,7 @@ impl Batch {
 
     /// Number of records.
     pub(crate) fn len(&self) -> usize {
-        self.lines.len() + self.entries.len()
+        self.entries.len() + self.lines.len()
     }
 
     /// Bytes of everything in it.
@@ -156,7 +156,7 @@ impl Batch {
     /// number of its words.
     fn weigh(&mut self) {
         self.weight = self.lines.weight() + self.text.capacity() + self.bytes.capacity();
-        // Lines are cut before a long one: what is large was read.
+        // Lines stop before a large one, so that it comes here by itself.
         let read = self.text.len() + self.bytes.len();
         if read >= HEAVY {
             let ends = |byte: &&u8| !(byte.is_ascii_alphanumeric() || (0x80..0xe0).contains(*byte));
@@ -170,11 +170,8 @@ impl Batch {
         self.weight
     }
 
-    /// Empties it for other records; the memory is kept unless it is that of a large document.
+    /// Empties it for other records.
     fn clear(&mut self) {
-        if self.weight >= HEAVY {
-            *self = Batch::default();
-        }
         self.lines.clear();
         self.text.clear();
         self.bytes.clear();
@@ -210,11 +207,11 @@ impl Batch {
         mut each: impl FnMut(usize, Record<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         for index in (0..self.len()).filter(|&index| wanted(index)) {
-            if self.lines.is_empty() {
-                each(index, self.record(&self.entries[index]))?;
+            if let Some(entry) = self.entries.get(index) {
+                each(index, self.record(entry))?;
                 continue;
             }
-            match reader.read(lines, index) {
+            match reader.read(lines, index - self.entries.len()) {
                 Item::Document(document) => each(index, Record::Document(document))?,
                 Item::Rejected(rejection) => each(index, Record::Rejected(&rejection))?,
                 Item::Skipped(_) => {}
@@ -258,7 +255,7 @@ struct Source<'c> {
     unit: usize,
     batch_bytes: usize,
     /// Batches that are done with, for their memory.
-    spare: &'c Mutex<Vec<Batch>>,
+    spare: &'c Spare<Batch>,
 }
 
 impl Source<'_> {
@@ -267,13 +264,14 @@ impl Source<'_> {
         if self.watch.stopped() {
             return Err(EngineError::Stopped);
         }
-        let mut batch = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let mut batch = self.spare.take();
+        batch.clear();
         (batch.first, batch.unit) = (self.records, self.unit);
         while batch.bytes() < self.batch_bytes {
             if self.reader.is_none() && !self.open()? {
                 break;
             }
-            if batch.len() == 0 && self.take_lines(&mut batch)? {
+            if self.take_lines(&mut batch)? {
                 break;
             }
             self.read(&mut batch)?;
@@ -292,7 +290,7 @@ impl Source<'_> {
         Ok(true)
     }
 
-    /// Takes lines of the open shard as they are, if there are enough of them for a batch.
+    /// Takes lines of the open shard as they are, if there are enough of them.
     fn take_lines(&mut self, batch: &mut Batch) -> Result<bool, EngineError> {
         let Some(reader) = self.reader.as_mut() else { return Ok(false) };
         let taken = reader.lines(self.batch_bytes, &mut batch.lines)?;
@@ -360,6 +358,12 @@ pub(crate) trait Weight {
     fn bytes(&self) -> usize;
 }
 
+impl Weight for Batch {
+    fn bytes(&self) -> usize {
+        self.weight
+    }
+}
+
 impl Weight for () {
     fn bytes(&self) -> usize {
         0
@@ -369,6 +373,29 @@ impl Weight for () {
 impl<T: Weight> Weight for Result<T, EngineError> {
     fn bytes(&self) -> usize {
         self.as_ref().map_or(0, Weight::bytes)
+    }
+}
+
+/// What is done with, kept for its memory: to let go of it and ask again costs more than many a document.
+pub(crate) struct Spare<T>(Mutex<Vec<T>>);
+
+impl<T> Default for Spare<T> {
+    fn default() -> Self {
+        Spare(Mutex::default())
+    }
+}
+
+impl<T: Weight + Default> Spare<T> {
+    /// One that was given back, as it was left, or a new one.
+    pub(crate) fn take(&self) -> T {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    /// Keeps it, unless it is as large as only a large document makes it.
+    pub(crate) fn give_back(&self, done: T) {
+        if done.bytes() < 2 * HEAVY {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(done);
+        }
     }
 }
 
@@ -408,7 +435,7 @@ impl<T: Weight> Feed<'_, T> {
             Work::Here(work) => {
                 let Some(batch) = self.source.next()? else { return Ok(None) };
                 let result = work(&batch);
-                give_back(self.source.spare, batch);
+                self.source.spare.give_back(batch);
                 return Ok(Some(result));
             }
             Work::Pool(pool) => *pool,
@@ -433,12 +460,6 @@ impl<T: Weight> Feed<'_, T> {
         self.held.fetch_sub(result.bytes(), Ordering::Relaxed);
         Ok(Some(result))
     }
-}
-
-/// Keeps the memory of a batch for another.
-fn give_back(spare: &Mutex<Vec<Batch>>, mut batch: Batch) {
-    batch.clear();
-    spare.lock().unwrap_or_else(PoisonError::into_inner).push(batch);
 }
 
 /// Leads the documents of `units` through workers. `worker` makes the state of one worker, `work` handles one batch,
@@ -470,11 +491,13 @@ pub(crate) fn run<W, T: Send + Weight>(
             });
         }
         drop(taken);
-        for _ in 0..line.drivers() {
+        for _ in 1..line.drivers() {
             let tasks = tasks.clone();
             let (line, drive) = (&line, &drive);
             scope.spawn(move || line.drive(&tasks, drive));
         }
+        // One of them is this thread: what it does with results may use the pool that it belongs to.
+        line.drive(&tasks, &drive);
         drop(tasks);
     });
     line.failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
@@ -488,7 +511,7 @@ struct Line<'c> {
     watch: &'c Watch,
     next: AtomicUsize,
     held: AtomicUsize,
-    spare: Mutex<Vec<Batch>>,
+    spare: Spare<Batch>,
     failed: AtomicBool,
     /// The earliest unit that failed, and why.
     failure: Mutex<Option<(usize, EngineError)>>,
@@ -503,7 +526,7 @@ impl<'c> Line<'c> {
             watch,
             next: AtomicUsize::new(0),
             held: AtomicUsize::new(0),
-            spare: Mutex::new(Vec::new()),
+            spare: Spare::default(),
             failed: AtomicBool::new(false),
             failure: Mutex::new(None),
         }
@@ -543,7 +566,7 @@ impl<'c> Line<'c> {
         for Task { batch, reply } in taken {
             let before = batch.weight();
             let result = work(&batch);
-            give_back(&self.spare, batch);
+            self.spare.give_back(batch);
             self.held.fetch_add(result.bytes(), Ordering::Relaxed);
             self.held.fetch_sub(before, Ordering::Relaxed);
             // A driver that failed no longer waits.

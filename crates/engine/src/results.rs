@@ -6,7 +6,7 @@ use std::path::Path;
 
 use lookalike_corpus::write::Sink;
 use lookalike_corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
-use lookalike_corpus::{Compression, CorpusError};
+use lookalike_corpus::{Compression, CorpusError, Item, LineReader, Lines};
 use lookalike_text::extract::Extractor;
 
 use crate::candidates::{self, Proposed};
@@ -655,6 +655,9 @@ pub(crate) fn read_samples(
     Ok(())
 }
 
+/// Lines are looked through so many bytes at a time.
+const BLOCK_BYTES: usize = 512 << 10;
+
 /// The texts of a few documents; shards are read up to the last one wanted.
 fn texts(
     ctx: &Context<'_>,
@@ -662,27 +665,41 @@ fn texts(
     wanted: &[u32],
 ) -> Result<HashMap<u32, String>, EngineError> {
     let mut texts = HashMap::new();
-    let mut extractor = Extractor::default();
+    let (mut extractor, mut lines) = (Extractor::default(), Lines::default());
     for view in catalogue.shards(ctx) {
         let first = wanted.partition_point(|&document| document < view.first);
         let last = wanted.partition_point(|&document| document < view.first + view.records);
-        let Some(&end) = wanted[first..last].last() else { continue };
+        let mut wanted = &wanted[first..last];
         let corpus = if view.reference { ctx.against.unwrap_or(ctx.corpus) } else { ctx.corpus };
-        let mut reader = view.shard.open(corpus.options())?;
+        let mut reader = if wanted.is_empty() { continue } else { view.shard.open(corpus.options())? };
+        let mut line_reader = LineReader::new(corpus.options());
+        let mut take = |document: u32, item: Item<'_>| {
+            if let Item::Document(found) = item {
+                let text = extractor.extract(&found, ctx.content).text;
+                let end = text.floor_char_boundary(SAMPLE_BYTES.min(text.len()));
+                texts.insert(document, text[..end].to_owned());
+            }
+        };
         let mut document = view.first;
-        while document <= end {
+        while let Some(&next) = wanted.first() {
             ctx.check()?;
+            if reader.lines(BLOCK_BYTES, &mut lines)? {
+                let end = document + lines.len() as u32;
+                let here = wanted.partition_point(|&wanted| wanted < end);
+                for &found in &wanted[..here] {
+                    take(found, line_reader.read(lines.some(), (found - document) as usize));
+                }
+                (wanted, document) = (&wanted[here..], end);
+                continue;
+            }
             match reader.next()? {
                 None => break,
-                Some(lookalike_corpus::Item::Skipped(_)) => continue,
-                Some(lookalike_corpus::Item::Rejected(_)) => {}
-                Some(lookalike_corpus::Item::Document(found)) => {
-                    if wanted.binary_search(&document).is_ok() {
-                        let text = extractor.extract(&found, ctx.content).text;
-                        let end = text.floor_char_boundary(SAMPLE_BYTES.min(text.len()));
-                        texts.insert(document, text[..end].to_owned());
-                    }
+                Some(Item::Skipped(_)) => continue,
+                Some(item) if document == next => {
+                    take(document, item);
+                    wanted = &wanted[1..];
                 }
+                Some(_) => {}
             }
             document += 1;
         }

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::panel::{Panel, Seat};
-use crate::pipeline::{self, Batch, Feed, HEAVY, Record};
+use crate::pipeline::{self, Batch, Feed, HEAVY, Record, Spare, Weight};
 use crate::reading::Readings;
 use crate::recipe::{Keep, Within};
 use crate::store::file::RunWriter;
@@ -137,14 +137,15 @@ pub(crate) fn sketch(ctx: &Context<'_>) -> Result<(), EngineError> {
         let heavy = Mutex::new(());
         let spooled: Vec<bool> =
             stretches.iter().map(|unit| ctx.settings.spool.keeps(corpus, unit)).collect();
+        let spare = Spare::default();
         pipeline::run(
             corpus,
             &stretches,
             shape,
             ctx.watch,
             || Workshop::new(ctx, corpus),
-            |workshop, batch| workshop.sketch(ctx, batch, spooled[batch.unit], &heavy),
-            |index, feed| write_unit(ctx, first + todo[index], spooled[index], buffer, feed),
+            |workshop, batch| workshop.sketch(ctx, batch, spooled[batch.unit], &heavy, &spare),
+            |index, feed| write_unit(ctx, first + todo[index], spooled[index], buffer, feed, &spare),
         )?;
         first += all.len();
     }
@@ -159,6 +160,7 @@ fn write_unit(
     spooled: bool,
     buffer: usize,
     feed: &mut Feed<'_, Result<Sketched, EngineError>>,
+    spare: &Spare<Sketched>,
 ) -> Result<(), EngineError> {
     for file in FILES {
         remove_if_there(&unit_file(ctx, unit, file))?;
@@ -178,7 +180,7 @@ fn write_unit(
     let mut open = ShardMeta::new();
     let mut records = 0u64;
     while let Some(batch) = feed.next()? {
-        let batch = batch?;
+        let mut batch = batch?;
         let offset = names.position();
         for row in &batch.rows {
             docs.push(&Row { names: row.names + offset, ..*row }.encode())?;
@@ -193,7 +195,8 @@ fn write_unit(
             batch.iter().try_for_each(|&posting| keys.push(posting))?;
         }
         records += batch.rows.len() as u64;
-        open.take(batch, &mut meta.shards);
+        open.take(&mut batch, &mut meta.shards);
+        spare.give_back(batch);
     }
     if records > u64::from(u32::MAX - 1) {
         return Err(EngineError::TooMany);
@@ -228,10 +231,10 @@ impl ShardMeta {
     }
 
     /// Counts the rows of a batch; shards that end in it are moved to `done`.
-    fn take(&mut self, batch: Sketched, done: &mut Vec<ShardMeta>) {
+    fn take(&mut self, batch: &mut Sketched, done: &mut Vec<ShardMeta>) {
         let mut rows = batch.rows.as_slice();
         let mut passed = 0;
-        for end in batch.ends {
+        for end in batch.ends.drain(..) {
             let (these, rest) = rows.split_at(end.before - passed);
             passed = end.before;
             rows = rest;
@@ -251,6 +254,7 @@ impl ShardMeta {
 }
 
 /// What became of a batch.
+#[derive(Default)]
 struct Sketched {
     rows: Vec<Row>,
     names: Vec<u8>,
@@ -262,7 +266,7 @@ struct Sketched {
     ends: Vec<pipeline::ShardEnd>,
 }
 
-impl pipeline::Weight for Sketched {
+impl Weight for Sketched {
     fn bytes(&self) -> usize {
         let keys: usize = self.keys.iter().map(Vec::capacity).sum();
         let rows = self.rows.capacity() * size_of::<Row>() + keys * size_of::<u128>();
@@ -284,9 +288,6 @@ struct Tools {
     sketch: Sketch,
     symbols: Vec<u64>,
     blocks: BlockBuilder,
-    /// Sizes of the last batch's results: the next ones will be about as large.
-    last: [usize; 2],
-    last_keys: Vec<usize>,
 }
 
 /// A rejection as a line of `rejected.jsonl`.
@@ -310,9 +311,11 @@ impl Workshop {
         batch: &Batch,
         spooled: bool,
         heavy: &Mutex<()>,
+        spare: &Spare<Sketched>,
     ) -> Result<Sketched, EngineError> {
         self.in_turn(ctx, batch, heavy, |lines, tools| {
-            let mut out = tools.room(ctx, batch);
+            let mut out = spare.take();
+            out.begin(ctx, batch);
             batch.read(lines, |index, record| {
                 let number = batch.first + index as u64;
                 match record {
@@ -323,7 +326,9 @@ impl Workshop {
                 }
                 Ok(())
             })?;
-            tools.settle(&mut out);
+            if !tools.blocks.is_empty() {
+                tools.blocks.encode(&mut out.spool);
+            }
             Ok(out)
         })
     }
@@ -334,10 +339,14 @@ impl Workshop {
         ctx: &Context<'_>,
         batch: &Batch,
         heavy: &Mutex<()>,
+        spare: &Spare<ReadAgain>,
         wanted: impl Fn(usize) -> bool,
     ) -> Result<ReadAgain, EngineError> {
         self.in_turn(ctx, batch, heavy, |lines, tools| {
-            let mut out = ReadAgain { records: batch.len(), ..ReadAgain::default() };
+            let mut out = spare.take();
+            out.records = batch.len();
+            out.documents.clear();
+            out.symbols.clear();
             batch.read_some(lines, wanted, |index, record| {
                 out.documents.push(match record {
                     Record::Document(document) => tools.again(ctx, index, &document, &mut out.symbols),
@@ -406,33 +415,7 @@ impl Tools {
             sketch: Sketch::default(),
             symbols: Vec::new(),
             blocks: BlockBuilder::new(),
-            last: [0; 2],
-            last_keys: vec![0; ctx.panel.proposers().len()],
         }
-    }
-
-    /// Room for what becomes of a batch.
-    fn room(&self, ctx: &Context<'_>, batch: &Batch) -> Sketched {
-        Sketched {
-            rows: Vec::with_capacity(batch.len()),
-            names: Vec::with_capacity(self.last[0]),
-            payload: Vec::with_capacity(batch.len() * ctx.panel.width()),
-            keys: self.last_keys.iter().map(|&size| Vec::with_capacity(size)).collect(),
-            spool: Vec::with_capacity(self.last[1]),
-            rejected: Vec::new(),
-            ends: batch.ends.clone(),
-        }
-    }
-
-    /// All documents of a batch are sketched.
-    fn settle(&mut self, out: &mut Sketched) {
-        if !self.blocks.is_empty() {
-            self.blocks.encode(&mut out.spool);
-        }
-        let more = |size: usize| size + size / 4;
-        self.last = [out.names.len(), out.spool.len()].map(more);
-        self.last_keys.clear();
-        self.last_keys.extend(out.keys.iter().map(|keys| more(keys.len())));
     }
 
     /// One document: its row, names, payload, keys and symbols.
@@ -502,6 +485,17 @@ impl Tools {
 }
 
 impl Sketched {
+    /// Makes it ready for what becomes of `batch`.
+    fn begin(&mut self, ctx: &Context<'_>, batch: &Batch) {
+        self.rows.clear();
+        for bytes in [&mut self.names, &mut self.payload, &mut self.spool, &mut self.rejected] {
+            bytes.clear();
+        }
+        self.keys.resize_with(ctx.panel.proposers().len(), Vec::new);
+        self.keys.iter_mut().for_each(Vec::clear);
+        self.ends.clone_from(&batch.ends);
+    }
+
     /// A record that could not be read.
     fn reject(&mut self, ctx: &Context<'_>, record: u64, rejection: &Rejection) {
         let reason = rejection.reason.to_string();
@@ -536,7 +530,7 @@ pub(crate) struct DocumentAgain {
     pub(crate) symbols: usize,
 }
 
-impl pipeline::Weight for ReadAgain {
+impl Weight for ReadAgain {
     fn bytes(&self) -> usize {
         self.documents.capacity() * size_of::<DocumentAgain>() + self.symbols.capacity() * 8
     }

@@ -184,6 +184,39 @@ fn documents_read_again_give_the_same_bytes_as_the_spool() {
 }
 
 #[test]
+fn documents_that_change_while_the_job_runs_are_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("docs.jsonl");
+    let text = lines(&families(60, 100));
+    let last = text.trim_end().rfind('\n').unwrap() + 1;
+    let blank = format!("{}{}\n", &text[..last], " ".repeat(text.len() - last - 1));
+    for (name, other) in [("word", text.replacen("f0w50", "f0q50", 1)), ("line", blank)] {
+        assert!(other != text && other.len() == text.len());
+        std::fs::write(&file, &text).unwrap();
+        let modified = std::fs::metadata(&file).unwrap().modified().unwrap();
+        let job = || {
+            let corpus = Corpus::open(&[&file], ReadOptions::default()).unwrap();
+            Job { corpus, ..job(recipe("minhash"), "", Settings { spool: Spool::Auto, ..settings() }) }
+        };
+        let path = folder.path().join(name);
+        let Opened::Open(mut open) = job().open(&path).unwrap() else { panic!("the job is new") };
+        open.run(&Watch::default()).unwrap();
+        drop(open);
+        // As if it had been killed behind its sketch, and the file written to without a trace.
+        for entry in std::fs::read_dir(path.join("work")).unwrap().map(|entry| entry.unwrap()) {
+            let name = entry.file_name().into_string().unwrap();
+            if !name.starts_with('u') && !["lock", "job.json"].contains(&name.as_str()) {
+                std::fs::remove_file(entry.path()).unwrap();
+            }
+        }
+        std::fs::write(&file, &other).unwrap();
+        std::fs::File::options().write(true).open(&file).unwrap().set_modified(modified).unwrap();
+        let error = run(job(), &path, None).unwrap_err();
+        assert!(matches!(error, EngineError::InputChanged { .. }), "{name}: {error}");
+    }
+}
+
+#[test]
 fn a_giant_group_proposes_few_pairs_and_removes_nearly_all() {
     let folder = tempfile::tempdir().unwrap();
     let page = |n: u32| {

@@ -27,12 +27,14 @@ pub(crate) struct Jsonl {
     /// Length of the line handed out last.
     used: usize,
     values: Values,
+    /// Before this offset there are too few lines to be taken out together.
+    few_before: u64,
 }
 
 impl Jsonl {
     pub(crate) fn new(stream: Stream, ledger: Ledger) -> Self {
         let values = Values::new(&ledger.options);
-        Jsonl { stream, ledger, line_end: Finder::new(b"\n"), used: 0, values }
+        Jsonl { stream, ledger, line_end: Finder::new(b"\n"), used: 0, values, few_before: 0 }
     }
 
     /// Frames the next line that is not blank.

@@ -117,7 +117,9 @@ impl Stream {
         if self.buffer.len() - self.end < CHUNK {
             self.buffer.resize((self.end + CHUNK).max(self.buffer.len() + self.buffer.len() / 2), 0);
         }
-        match self.source.read(&mut self.buffer[self.end..])? {
+        // A buffer that a long record left is not filled for its own sake.
+        let until = self.buffer.len().min(self.end + 2 * CHUNK);
+        match self.source.read(&mut self.buffer[self.end..until])? {
             Chunk::Bytes(length) => {
                 self.end += length;
                 return Ok(true);

@@ -111,16 +111,23 @@ impl LineReader {
 }
 
 impl Jsonl {
-    /// Moves about `wanted` bytes of whole lines into `lines`. False when too few stand together to be worth it: at the
+    /// Moves about `wanted` bytes of whole lines into `lines`, at most three times as many. False when too few stand together to be worth it: at the
     /// shard's end, before damage, and where a line is so long that it must be looked at by itself.
     pub(super) fn cut(&mut self, wanted: usize, lines: &mut Lines) -> std::io::Result<bool> {
         lines.clear();
         self.stream.advance(std::mem::take(&mut self.used));
+        if self.stream.offset() < self.few_before {
+            return Ok(false);
+        }
         skip_byte_order_mark(&mut self.stream)?;
-        while self.stream.window().len() < wanted && self.stream.more()? {}
+        let enough = |window: &[u8]| {
+            // A longer line is waited for, within reason.
+            let few = || memchr::memrchr(b'\n', window).map_or(0, |at| at + 1) < wanted / 2;
+            window.len() >= wanted && (window.len() >= 3 * wanted || !few())
+        };
+        while !enough(self.stream.window()) && self.stream.more()? {}
         let window = self.stream.window();
-        // More than that is there behind a line that was very long.
-        let window = &window[..window.len().min(2 * wanted)];
+        let window = &window[..window.len().min(3 * wanted)];
         let mut end = 0;
         for line_end in memchr::memchr_iter(b'\n', window) {
             if line_end - end > self.ledger.limit() {
@@ -133,6 +140,8 @@ impl Jsonl {
         }
         if end == 0 || end < wanted / 2 {
             lines.clear();
+            // What stands in the way is the line behind them, and it is not looked for again before that.
+            self.few_before = self.stream.offset() + end as u64 + 1;
             return Ok(false);
         }
         lines.offset = self.stream.offset();
