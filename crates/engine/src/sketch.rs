@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use lookalike_methods::{Key, Page, Scratch, Sketch};
-use lookalike_model::Document;
+use lookalike_model::{Document, Reason};
 use lookalike_text::extract::Extractor;
 use lookalike_text::hash;
 use serde::{Deserialize, Serialize};
@@ -259,6 +259,19 @@ struct Sketched {
     ends: Vec<pipeline::ShardEnd>,
 }
 
+impl Sketched {
+    /// Writes down that a record is no document to compare.
+    fn reject(&mut self, ctx: &Context<'_>, record: u64, position: u64, reason: &Reason) {
+        let line = RejectedLine { record, position, reason: &reason.to_string() };
+        serde_json::to_writer(&mut self.rejected, &line).expect("memory can be written");
+        self.rejected.push(b'\n');
+        let names = self.names.len() as u64;
+        put_names(&mut self.names, "", None, None);
+        self.rows.push(Row { words: Row::REJECTED, names, ..Row::default() });
+        self.payload.resize(self.payload.len() + ctx.panel.width(), 0);
+    }
+}
+
 impl pipeline::Weight for Sketched {
     fn bytes(&self) -> usize {
         let keys: usize = self.keys.iter().map(Vec::capacity).sum();
@@ -328,18 +341,8 @@ impl Workshop {
                     self.document(ctx, number, &document, &extra, &mut out);
                 }
                 Record::Rejected(rejection) => {
-                    let reason = rejection.reason.to_string();
-                    let line = RejectedLine {
-                        record: batch.first + index as u64,
-                        position: rejection.place.position,
-                        reason: &reason,
-                    };
-                    serde_json::to_writer(&mut out.rejected, &line).expect("memory can be written");
-                    out.rejected.push(b'\n');
-                    let names = out.names.len() as u64;
-                    put_names(&mut out.names, "", None, None);
-                    out.rows.push(Row { words: Row::REJECTED, names, ..Row::default() });
-                    out.payload.resize(out.payload.len() + ctx.panel.width(), 0);
+                    let record = batch.first + index as u64;
+                    out.reject(ctx, record, rejection.place.position, &rejection.reason);
                 }
             }
         }
@@ -362,6 +365,9 @@ impl Workshop {
         out: &mut Sketched,
     ) {
         let text = self.extractor.extract(document, ctx.content).text;
+        if let Some(reason) = ctx.panel.refuses(text) {
+            return out.reject(ctx, number.into(), document.place.position, &Reason::Broken(reason));
+        }
         self.readings.turn();
         let features = self.readings.words(text);
         let wordless = features.is_empty();
