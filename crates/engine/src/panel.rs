@@ -116,6 +116,11 @@ impl Panel {
         self.width
     }
 
+    /// Why a document is not what one of the methods reads, if it is not.
+    pub(crate) fn refuses(&self, text: &str) -> Option<String> {
+        self.seats.iter().find_map(|seat| seat.method.refuses(text))
+    }
+
     /// Appends one method's part of a record. A document without keys has no signature, and is marked by a length of 0.
     pub(crate) fn put(seat: &Seat, sketch: &Sketch, out: &mut Vec<u8>) {
         let length = if sketch.keys.is_empty() { 0 } else { sketch.length.max(1) };

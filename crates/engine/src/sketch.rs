@@ -18,7 +18,7 @@ use std::sync::Mutex;
 
 use lookalike_corpus::{Corpus, LineReader};
 use lookalike_methods::{Key, Page, Scratch, Sketch};
-use lookalike_model::{Document, Rejection};
+use lookalike_model::{Document, Reason};
 use lookalike_text::extract::Extractor;
 use lookalike_text::{Features, hash};
 use serde::{Deserialize, Serialize};
@@ -322,7 +322,9 @@ impl Workshop {
                     Record::Document(document) => {
                         tools.document(ctx, number as u32, &document, spooled, &mut out);
                     }
-                    Record::Rejected(rejection) => out.reject(ctx, number, rejection),
+                    Record::Rejected(rejection) => {
+                        out.reject(ctx, number, rejection.place.position, &rejection.reason);
+                    }
                 }
                 Ok(())
             })?;
@@ -428,6 +430,9 @@ impl Tools {
         out: &mut Sketched,
     ) {
         let text = self.extractor.extract(document, ctx.content).text;
+        if let Some(reason) = ctx.panel.refuses(text) {
+            return out.reject(ctx, number.into(), document.place.position, &Reason::Broken(reason));
+        }
         self.readings.turn();
         let features = self.readings.words(text);
         let wordless = features.is_empty();
@@ -497,9 +502,8 @@ impl Sketched {
     }
 
     /// A record that could not be read.
-    fn reject(&mut self, ctx: &Context<'_>, record: u64, rejection: &Rejection) {
-        let reason = rejection.reason.to_string();
-        let line = RejectedLine { record, position: rejection.place.position, reason: &reason };
+    fn reject(&mut self, ctx: &Context<'_>, record: u64, position: u64, reason: &Reason) {
+        let line = RejectedLine { record, position, reason: &reason.to_string() };
         serde_json::to_writer(&mut self.rejected, &line).expect("memory can be written");
         self.rejected.push(b'\n');
         let names = self.names.len() as u64;

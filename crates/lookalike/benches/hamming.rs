@@ -1,10 +1,13 @@
-//! Fingerprints: how fast n-grams become one.
+//! Fingerprints: what it costs to make them, and to find those within 3 bits among a million, by the lookup tables of
+//! several designs beside comparing with all. Figures are CPU time of this thread, best of several rounds; trust the
+//! ratios. Fails when a design misses what comparing with all finds.
 //!
 //! `cargo bench -p lookalike --bench hamming`
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use std::hint::black_box;
 
+use lookalike::methods::hamming::HammingTables;
 use lookalike::methods::{Page, Setting, Sketch, method};
 use lookalike::text::{Analyser, Features, Profile};
 
@@ -12,6 +15,91 @@ const ROUNDS: usize = 7;
 
 fn main() {
     fingerprints();
+    println!();
+    lookups();
+}
+
+/// Fingerprints that are stored.
+const STORED: usize = 1_000_000;
+
+/// Bits that may differ.
+const NEAR: u32 = 3;
+
+/// Queries that are answered by every design; one in two is 0 to 6 bits away from a stored fingerprint.
+const QUERIES: usize = 100_000;
+
+/// Queries that are answered by comparing with all.
+const SCANNED: usize = 2000;
+
+/// What a lookup costs by each design of tables.
+fn lookups() {
+    let mut draw = draws();
+    let stored: Vec<[u64; 1]> = (0..STORED).map(|_| [draw()]).collect();
+    let mut query = |number: usize| match number % 2 {
+        0 => [draw()],
+        _ => {
+            let [near] = stored[draw() as usize % STORED];
+            [(0..number / 2 % 7).fold(near, |bits, _| bits ^ 1 << (draw() % 64))]
+        }
+    };
+    let queries: Vec<[u64; 1]> = (0..QUERIES).map(&mut query).collect();
+    let begin = cpu_seconds();
+    let expected: Vec<Vec<u32>> = queries[..SCANNED].iter().map(|query| scan(&stored, query)).collect();
+    let scan = (cpu_seconds() - begin) / SCANNED as f64;
+    println!(
+        "{:<22} {:>6} {:>10} {:>12} {:>12} {:>12} {:>10} {:>10}",
+        "lookups, k = 3", "tables", "build s", "bytes/hash", "compared", "ns/query", "queries/s", "x scan"
+    );
+    println!(
+        "{:<22} {:>6} {:>10} {:>12} {STORED:>12} {:>12.0} {:>10.0} {:>10}",
+        "all",
+        0,
+        "",
+        8,
+        scan * 1e9,
+        1.0 / scan,
+        1
+    );
+    for blocks in ["4", "5", "4x4", "6"] {
+        let begin = cpu_seconds();
+        let tables = HammingTables::new(&stored, 64, NEAR, blocks).expect("the design is possible");
+        let build = cpu_seconds() - begin;
+        for (query, expected) in queries.iter().zip(&expected) {
+            let mut found = Vec::new();
+            tables.near(query, |number, _| found.push(number));
+            found.sort_unstable();
+            assert_eq!(&found, expected, "blocks={blocks} and comparing with all find different ones");
+        }
+        let (mut best, mut compared) = (f64::INFINITY, 0);
+        for _ in 0..ROUNDS {
+            let begin = cpu_seconds();
+            compared = queries
+                .iter()
+                .map(|query| {
+                    tables.near(query, |number, _| {
+                        black_box(number);
+                    })
+                })
+                .sum();
+            best = best.min((cpu_seconds() - begin) / QUERIES as f64);
+        }
+        println!(
+            "{:<22} {:>6} {build:>10.2} {:>12.1} {:>12.1} {:>12.0} {:>10.0} {:>10.0}",
+            format!("blocks={blocks}"),
+            tables.tables(),
+            tables.bytes() as f64 / STORED as f64,
+            compared as f64 / QUERIES as f64,
+            best * 1e9,
+            1.0 / best,
+            scan / best
+        );
+    }
+}
+
+/// What is near a query, by comparing with all.
+fn scan(stored: &[[u64; 1]], query: &[u64; 1]) -> Vec<u32> {
+    let near = |(_, stored): &(u32, &[u64; 1])| (stored[0] ^ query[0]).count_ones() <= NEAR;
+    (0..).zip(stored).filter(near).map(|(number, _)| number).collect()
 }
 
 /// Texts of so many words, from a fixed sequence.

@@ -26,6 +26,7 @@
 //! - [`spec`]: a method as typed, `name:key=value,…`
 //! - [`about`]: the list of all methods, and what a person may want to know of each
 //! - [`lexicon`]: what a whole collection tells of its words, for methods that weigh them
+//! - [`hamming`]: stored fingerprints, found by distance
 //! - [`words`]: the distinct words of a document
 //! - `parameters`: those that many methods have
 //! - `seed`: random choices that follow from a number
@@ -50,6 +51,7 @@ mod descriptive_words;
 mod dsc_ss;
 mod exact;
 mod fuzzy;
+pub mod hamming;
 mod imatch;
 mod koala;
 mod lanes;
@@ -379,6 +381,11 @@ pub trait Method: fmt::Debug + Send + Sync {
 
     /// What else it must know of the whole corpus before it can sketch; that takes further passes over the input.
     fn survey(&self) -> Option<&dyn Survey> {
+        None
+    }
+
+    /// Why a document is not what the method reads, if it is not; it is then rejected.
+    fn refuses(&self, _text: &str) -> Option<String> {
         None
     }
 

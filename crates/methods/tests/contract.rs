@@ -24,6 +24,8 @@ const VARIANTS: &[&str] = &[
     "simhash:k=0",
     "simhash:f=8,k=2,blocks=4,n=1",
     "simhash:f=100,k=4",
+    "simhash:from=hex",
+    "simhash:from=hex,f=100,k=4",
     "simhash:weight=idf,n=1+2",
     "simhash:weight=tfidf,f=128,k=5,seed=2",
     "simhash:search=probabilistic,probes=20",
@@ -188,6 +190,7 @@ fn hold_page(name: &str, method: &dyn Method, page: &Page<'_>) -> Sketch {
     assert_eq!(made, sketch_page(method, page), "{name}: equal texts, different sketches");
     assert_eq!(made.payload.len(), method.payload_bytes(), "{name}: width of the payload");
     assert!(words > 0 || made.keys.is_empty(), "{name}: keys from no words");
+    assert!(method.refuses(page.text).is_none() || made.keys.is_empty(), "{name}: keys from what it refuses");
     assert!(method.tagged() || made.keys.iter().all(|key| key.tag == 0), "{name}: tags where none are kept");
     if !made.keys.is_empty() {
         let shared = shared(method, &made, &made);

@@ -328,6 +328,46 @@ fn simhash_finds_exactly_the_pairs_that_a_linear_scan_finds() {
 }
 
 #[test]
+fn fingerprints_that_were_made_elsewhere_are_compared_without_a_text() {
+    // Around every tenth number, others that are up to 8 bits away; a step of the golden ratio spreads the bits.
+    let hash = |number: u64| {
+        let centre = (number / 10).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (0..number % 10).fold(centre, |bits, flip| bits ^ 1 << ((number * 7 + flip * 11) % 64))
+    };
+    let hashes: Vec<u64> = (0..400).map(hash).collect();
+    let mut expected = BTreeMap::new();
+    for (b, two) in hashes.iter().enumerate() {
+        for (a, one) in hashes[..b].iter().enumerate().filter(|(_, one)| (*one ^ two).count_ones() <= 3) {
+            expected.insert((format!("hash{a}"), format!("hash{b}")), (one ^ two).count_ones());
+        }
+    }
+    assert!(expected.len() > 100, "{}", expected.len());
+    let mut lines: Vec<String> = hashes.iter().map(|hash| format!("{hash:016x}")).collect();
+    lines[7] = lines[7].to_uppercase();
+    let line = |(number, text): (usize, &String)| {
+        format!("{}\n", json!({"id": format!("hash{number}"), "text": text}))
+    };
+    let broken = "{\"id\":\"broken\",\"text\":\"a rose is a rose\"}\n";
+    let input: String = lines.iter().enumerate().map(line).chain([broken.to_owned()]).collect();
+    for options in ["", ",blocks=6", ",blocks=4x4"] {
+        let folder = Folder::new();
+        folder.file("in.jsonl", &input);
+        let run = pairs(&format!("in.jsonl -o out.jsonl --unverified --method simhash:from=hex{options}"));
+        let done = run.inside(folder.path()).run().exits(0);
+        let pair = |pair: &Value| {
+            let id = |name: &str| pair[name].as_str().unwrap().to_owned();
+            ((id("a"), id("b")), (64.0 * (1.0 - pair["similarity"].as_f64().unwrap())).round() as u32)
+        };
+        let found: BTreeMap<_, _> = json_lines(&folder.join("out.jsonl")).iter().map(pair).collect();
+        assert_eq!(found, expected, "{options}");
+        assert!(done.stdout.contains("rejected"), "{}", done.stdout);
+        let rejected = &json_lines(&folder.join("out.jsonl.job/rejected.jsonl"))[0];
+        let reason = rejected["reason"].as_str().unwrap();
+        assert!(reason.starts_with("broken record: the text is no fingerprint of 64 bits"), "{reason}");
+    }
+}
+
+#[test]
 fn an_output_that_is_a_folder_is_refused_before_the_work() {
     let folder = Folder::new();
     folder.file("in.jsonl", jsonl(&families(20, 1)));

@@ -10,16 +10,20 @@
 //! An n-gram weighs what it occurs, or once, or by how rare its words are: a word its idf, a longer n-gram the sum of
 //! those of its words. Weights are whole hundredths, so that no sum depends on an order.
 //!
+//! Fingerprints that somebody has already can be given instead of texts, as hexadecimal digits.
+//!
 //! - `ballot`: from n-grams to the fingerprint
 //! - `votes`: counting for all bits at once
 //! - `seen`: n-grams that count once
+//! - `hex`: fingerprints that are given
 //! - `tables`: keys that miss no pair
 //! - `flips`: keys that miss few pairs
 
 mod ballot;
 mod flips;
+mod hex;
 mod seen;
-mod tables;
+pub(crate) mod tables;
 mod votes;
 
 use std::sync::{Arc, OnceLock};
@@ -32,7 +36,7 @@ use self::flips::{Limits, likely, tail};
 pub(crate) use self::seen::Seen;
 use self::tables::{Blocks, Tables};
 use crate::{
-    About, Detail, Key, Lexicon, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec,
+    About, Detail, Key, Lexicon, Member, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec,
     parameters, seed,
 };
 
@@ -76,6 +80,7 @@ keys by probability: the fingerprint, and for asking those with bits flipped, by
 accept: Hamming distance <= k",
     example: "lookalike pairs --method simhash:n=3+5,k=3 --unverified docs.jsonl -o pairs.jsonl",
     parameters: &[
+        ("from", "text, or hex: documents are fingerprints that were made elsewhere, f/4 hexadecimal digits each"),
         ("f", "bits of the fingerprint, 8 to 384; it takes whole words of 64"),
         ("n", "lengths of n-grams, joined by +"),
         ("weight", "votes of an n-gram: tf, 1, idf (ln N/df of its words), or tfidf (their product with tf)"),
@@ -121,6 +126,8 @@ impl Weight {
 /// The method `simhash`.
 #[derive(Debug)]
 pub(crate) struct SimHash {
+    /// Documents are fingerprints.
+    hex: bool,
     /// f.
     bits: usize,
     /// Lengths of the n-grams, increasing.
@@ -139,6 +146,7 @@ pub(crate) struct SimHash {
 
 impl SimHash {
     pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
+        let hex = spec.choice("from", &[("text", false), ("hex", true)])?;
         let wanted = "a number of bits from 8 to 384 is wanted";
         let bits = spec.value("f", 64, wanted, |bits| (8..=64 * WIDEST).contains(bits))?;
         let lengths = lengths(&mut spec)?;
@@ -155,11 +163,19 @@ impl SimHash {
         let c =
             spec.value("c", SPREAD, "a number above 0 and up to 100 is wanted", |&c| c > 0.0 && c <= 100.0)?;
         let seed = spec.value("seed", setting.seed, "a whole number is wanted", |_| true)?;
+        if hex && (probabilistic || weight.looks_up()) {
+            return Err(MethodError::Unable(
+                "simhash:from=hex has fingerprints and knows no votes, which search=probabilistic and the weights idf \
+                 and tfidf go by; leave these out"
+                    .to_owned(),
+            ));
+        }
         let tables = Tables::new(bits, blocks, k as usize)
             .map_err(|wanted| spec.bad("blocks", &blocks.to_string(), &wanted))?;
         spec.finish()?;
         parameters::refuse_containment("simhash", setting)?;
         Ok(Box::new(SimHash {
+            hex,
             bits,
             lengths,
             weight,
@@ -180,6 +196,14 @@ impl SimHash {
         let too_short = self.lengths.iter().all(|&n| n > words);
         let fitting = self.lengths.iter().copied().filter(move |&n| n <= words);
         fitting.chain(Some(words).filter(|_| too_short))
+    }
+
+    /// The fingerprint, with words of 0 behind it; nothing for a document that has none.
+    fn fingerprint(&self, page: &Page<'_>, scratch: &mut Scratch) -> Option<[u64; WIDEST]> {
+        if self.hex {
+            return hex::read(page.text, self.bits);
+        }
+        (!page.is_empty() && self.vote(page, scratch)).then(|| scratch.ballot.fingerprint())
     }
 
     /// Counts the votes of all n-grams; false when they weigh nothing, as words that all documents have do by idf.
@@ -268,6 +292,7 @@ impl Method for SimHash {
     fn recipe(&self) -> Recipe {
         let lengths: Vec<String> = self.lengths.iter().map(usize::to_string).collect();
         Recipe::new("simhash", VERSION)
+            .with("from", if self.hex { "hex" } else { "text" })
             .with("f", self.bits)
             .with("n", lengths.join("+"))
             .with("weight", self.weight.name())
@@ -312,17 +337,20 @@ impl Method for SimHash {
         Ok(())
     }
 
+    fn refuses(&self, text: &str) -> Option<String> {
+        (self.hex && hex::read(text, self.bits).is_none()).then(|| {
+            let (digits, bits) = (hex::digits(self.bits), self.bits);
+            format!("the text is no fingerprint of {bits} bits in {digits} hexadecimal digits, as simhash:from=hex wants")
+        })
+    }
+
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
-        sketch.length = page.len() as u32;
-        if page.is_empty() {
-            sketch.payload.resize(self.payload_bytes(), 0);
-            return;
-        }
-        if !self.vote(page, &mut sketch.scratch) {
+        let Some(fingerprint) = self.fingerprint(page, &mut sketch.scratch) else {
             return sketch.payload.resize(self.payload_bytes(), 0);
-        }
-        let fingerprint = &sketch.scratch.ballot.fingerprint()[..self.width()];
+        };
+        let fingerprint = &fingerprint[..self.width()];
+        sketch.length = folded(fingerprint);
         sketch.payload.extend(fingerprint.iter().flat_map(|word| word.to_le_bytes()));
         if self.probabilistic {
             sketch.keys.push(Key { value: tables::whole(fingerprint), tag: 0 });
@@ -334,6 +362,11 @@ impl Method for SimHash {
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
         let distance: u32 = words(a).zip(words(b)).map(|(a, b)| (a ^ b).count_ones()).sum();
         (distance <= self.k).then(|| Score::even(1.0 - f64::from(distance) / self.bits as f64))
+    }
+
+    /// Most accidental pairs of a group are too far apart already by what is known without payloads.
+    fn plausible(&self, a: Member, b: Member) -> bool {
+        (a.length ^ b.length).count_ones() <= self.k
     }
 
     fn split(&self, payload: &[u8], tag: u32, depth: u32, keys: &mut Vec<u64>) {
@@ -382,6 +415,13 @@ fn lengths(spec: &mut Spec) -> Result<Vec<usize>, MethodError> {
         return Err(spec.bad("n", &text, wanted));
     }
     Ok(lengths)
+}
+
+/// 32 bits that are no further apart than the fingerprints that they are folded of. They stand where other methods have a
+/// document's length, which never is 0; so one of them is always set.
+fn folded(fingerprint: &[u64]) -> u32 {
+    let word = fingerprint.iter().fold(0, |folded, word| folded ^ word);
+    (word >> 32 ^ word) as u32 | 1
 }
 
 /// A payload as words.
@@ -438,7 +478,7 @@ mod tests {
     fn defaults_are_written_down() {
         assert_eq!(
             make("simhash").recipe().to_string(),
-            "simhash/1:blocks=4,c=0.27,f=64,k=3,n=3+5,probes=500,search=tables,seed=1,target=0.95,weight=tf"
+            "simhash/1:blocks=4,c=0.27,f=64,from=text,k=3,n=3+5,probes=500,search=tables,seed=1,target=0.95,weight=tf"
         );
         assert_eq!(make("simhash:n=5+3,k=6,f=128").recipe().parameters["blocks"], "7");
         assert_eq!(make("simhash:n=5+3").recipe(), make("simhash").recipe());
@@ -495,12 +535,36 @@ mod tests {
         assert!(error("simhash:search=fast").contains("tables, probabilistic"));
         assert!(error("simhash:target=0").contains("up to 1"));
         assert!(error("simhash:c=0").contains("above 0"));
+        assert!(error("simhash:from=base64").contains("text, hex"));
+        assert!(error("simhash:from=hex,weight=idf").contains("knows no votes"));
+        assert!(error("simhash:from=hex,search=probabilistic").contains("knows no votes"));
         assert!(error("simhash:probes=0").contains("from 1"));
         for n in ["", "0", "3+3", "3,5", "x", "101"] {
             assert!(crate::method(&format!("simhash:n={n}"), &Setting::default()).is_err(), "n={n}");
         }
         let containment = Setting { similarity: Similarity::Containment, ..Setting::default() };
         assert!(crate::method("simhash", &containment).unwrap_err().to_string().contains("exact"));
+    }
+
+    #[test]
+    fn fingerprints_are_taken_as_they_are() {
+        let method = make("simhash:from=hex");
+        let made = sketch(&*method, "fFFf0000aaaa0001");
+        assert_eq!(words(&made.payload).collect::<Vec<_>>(), [0xffff_0000_aaaa_0001]);
+        assert_eq!(made.keys.len(), 4);
+        assert_eq!(method.refuses("ffff0000aaaa0001"), None);
+        assert!(sketch(&*method, "a rose is a rose").keys.is_empty());
+        let reason = method.refuses("a rose is a rose").unwrap();
+        assert!(reason.contains("64 bits in 16 hexadecimal digits"), "{reason}");
+        assert!(
+            make("simhash:from=hex,f=100,k=4").refuses("0123").unwrap().contains("25 hexadecimal digits")
+        );
+        assert_eq!(make("simhash").refuses("a rose"), None);
+        let text = "a rose is a rose is a rose";
+        let spelled: String =
+            words(&sketch(&*make("simhash"), text).payload).map(|word| format!("{word:016x}")).collect();
+        let (given, voted) = (sketch(&*method, &spelled), sketch(&*make("simhash"), text));
+        assert_eq!((given.payload, given.keys, given.length), (voted.payload, voted.keys, voted.length));
     }
 
     #[test]
@@ -745,6 +809,19 @@ mod tests {
             for (bit, sum) in sums.into_iter().enumerate() {
                 prop_assert_eq!(made[bit / 64] >> (bit % 64) & 1 == 1, sum > 0);
             }
+        }
+
+        #[test]
+        fn pairs_that_are_accepted_are_plausible(
+            words in prop::collection::vec(any::<u64>(), WIDEST),
+            flips in prop::collection::vec(0usize..384, 0..=3),
+            width in 1usize..=WIDEST,
+        ) {
+            let method = make("simhash:f=384");
+            let mut other = words.clone();
+            flips.iter().map(|flip| flip % (64 * width)).for_each(|flip| other[flip / 64] ^= 1 << (flip % 64));
+            let member = |words: &[u64]| Member { length: folded(&words[..width]), tag: 0 };
+            prop_assert!(method.plausible(member(&words), member(&other)) && member(&words).length > 0);
         }
 
         #[test]

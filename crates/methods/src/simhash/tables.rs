@@ -96,6 +96,11 @@ impl Tables {
         (1..).zip(&self.tables).map(|(number, table)| key(number, &table.mask, fingerprint))
     }
 
+    /// The bits of each table's key.
+    pub(crate) fn masks(&self) -> impl Iterator<Item = &[u64]> {
+        self.tables.iter().map(|table| &table.mask[..])
+    }
+
     /// Appends the stricter keys that `fingerprint` has at this `depth` among those that share its key in `table`.
     pub(crate) fn split(&self, fingerprint: &[u64], table: usize, depth: usize, keys: &mut Vec<u64>) {
         let splits = self.tables.get(table).map_or(&[][..], |table| &table.splits);
