@@ -177,8 +177,8 @@ pub(crate) struct Names {
     pub(crate) field: Option<String>,
 }
 
-/// So many units are held open at once.
-const OPEN: usize = 24;
+/// So many units are held open at once, with up to 768 KiB of blocks at hand for each.
+const OPEN: usize = 12;
 
 /// Rows, names and payloads of any document, in any order.
 pub(crate) struct Lookup<'c> {
@@ -265,6 +265,12 @@ impl Bits {
     #[inline]
     pub(crate) fn get(&self, document: u32) -> bool {
         self.0[document as usize / 64] >> (document % 64) & 1 == 1
+    }
+
+    /// The same for a document that there may be no bit for.
+    #[inline]
+    pub(crate) fn has(&self, document: u32) -> bool {
+        self.0.get(document as usize / 64).is_some_and(|bits| bits >> (document % 64) & 1 == 1)
     }
 
     /// Number of bits that are set.

@@ -188,8 +188,8 @@ fn documents_that_change_while_the_job_runs_are_noticed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("docs.jsonl");
     let text = lines(&families(60, 100));
-    let last = text.trim_end().rfind('\n').unwrap() + 1;
-    let blank = format!("{}{}\n", &text[..last], " ".repeat(text.len() - last - 1));
+    let (first, rest) = text.split_once('\n').unwrap();
+    let blank = format!("{}\n{rest}", " ".repeat(first.len()));
     for (name, other) in [("word", text.replacen("f0w50", "f0q50", 1)), ("line", blank)] {
         assert!(other != text && other.len() == text.len());
         std::fs::write(&file, &text).unwrap();

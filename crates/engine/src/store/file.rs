@@ -292,17 +292,26 @@ impl Records {
     }
 }
 
-/// Any record of a run, in any order; the last block stays at hand.
+/// Blocks of a run that stay at hand.
+const AT_HAND: usize = 32;
+
+/// Any record of a run, in any order; some blocks stay at hand, each at the place that its number gives it.
 #[derive(Debug)]
 pub(crate) struct Access {
     run: Run,
-    held: u64,
-    block: Vec<u8>,
+    at_hand: [Held; AT_HAND],
+}
+
+/// A block that is at hand, unless it has no number.
+#[derive(Debug, Default)]
+struct Held {
+    number: Option<u64>,
+    bytes: Vec<u8>,
 }
 
 impl Access {
     pub(crate) fn new(run: Run) -> Self {
-        Access { run, held: u64::MAX, block: Vec::new() }
+        Access { run, at_hand: Default::default() }
     }
 
     /// Number of records.
@@ -316,8 +325,9 @@ impl Access {
         if offset >= self.run.bytes() {
             return Err(self.damaged("a record behind its end is asked for"));
         }
-        let at = self.hold(offset)?;
-        Ok(&self.block[at..at + self.run.width])
+        let width = self.run.width;
+        let (block, at) = self.hold(offset)?;
+        Ok(&block[at..at + width])
     }
 
     /// Fills `out` with the bytes from `offset`.
@@ -327,24 +337,25 @@ impl Access {
             if offset >= self.run.bytes() {
                 return Err(self.damaged("bytes behind its end are asked for"));
             }
-            let at = self.hold(offset)?;
-            let part = (self.block.len() - at).min(out.len() - filled);
-            out[filled..filled + part].copy_from_slice(&self.block[at..at + part]);
+            let (block, at) = self.hold(offset)?;
+            let part = (block.len() - at).min(out.len() - filled);
+            out[filled..filled + part].copy_from_slice(&block[at..at + part]);
             filled += part;
             offset += part as u64;
         }
         Ok(())
     }
 
-    /// Holds the block with this byte; returns its place in the block.
-    fn hold(&mut self, offset: u64) -> Result<usize, EngineError> {
-        let index = offset / self.run.block as u64;
-        if index != self.held {
-            self.held = u64::MAX;
-            self.run.blocks(index, 1, &mut self.block)?;
-            self.held = index;
+    /// The block with this byte, and the byte's place in it.
+    fn hold(&mut self, offset: u64) -> Result<(&[u8], usize), EngineError> {
+        let number = offset / self.run.block as u64;
+        let held = &mut self.at_hand[number as usize % AT_HAND];
+        if held.number != Some(number) {
+            held.number = None;
+            self.run.blocks(number, 1, &mut held.bytes)?;
+            held.number = Some(number);
         }
-        Ok((offset % self.run.block as u64) as usize)
+        Ok((&held.bytes, (offset % self.run.block as u64) as usize))
     }
 
     fn damaged(&self, what: &str) -> EngineError {

@@ -11,12 +11,12 @@ use super::sets::Resident;
 use super::tally::{Sample, Tally};
 use super::{Pairs, Removal};
 use crate::candidates::Candidate;
-use crate::catalogue::{Catalogue, Lookup};
+use crate::catalogue::{Bits, Catalogue, Lookup};
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::gather;
 use crate::keepers::Keepers;
 use crate::measure::Measured;
+use crate::panel::Shared;
 use crate::recipe::ClusterRule;
 use crate::star::{self, Adjacent, Edge, Judge};
 use crate::store::file::RunWriter;
@@ -33,29 +33,52 @@ pub(super) struct Bucket<'c> {
 }
 
 impl<'c> Bucket<'c> {
-    pub(super) fn new(ctx: &'c Context<'c>, catalogue: &'c Catalogue) -> Self {
-        let lookup = Lookup::new(ctx, catalogue);
-        Bucket { ctx, lookup, candidates: Vec::new(), members: Vec::new(), resident: Resident::default() }
+    /// A bucket with these candidates. The symbols of its documents are still to come.
+    pub(super) fn new(
+        ctx: &'c Context<'c>,
+        catalogue: &'c Catalogue,
+        mut candidates: Vec<Candidate>,
+    ) -> Result<Self, EngineError> {
+        let mut documents: Vec<u32> = candidates.iter().flat_map(|pair| [pair.a, pair.b]).collect();
+        documents.sort_unstable();
+        documents.dedup();
+        let mut lookup = Lookup::new(ctx, catalogue);
+        let resident = Resident::new(ctx, &mut lookup, documents)?;
+        // From here on candidates name places in the bucket.
+        for pair in &mut candidates {
+            let place = |document| resident.index(document).expect("it was just put there") as u32;
+            (pair.a, pair.b) = (place(pair.a), place(pair.b));
+        }
+        Ok(Bucket { ctx, lookup, candidates, members: Vec::new(), resident })
     }
 
-    /// Takes a document's symbols.
+    /// The documents that will be measured: most candidates are told apart by what the methods keep of them.
+    pub(super) fn wanted(&mut self) -> Result<Bits, EngineError> {
+        let (ctx, documents) = (self.ctx, self.resident.documents());
+        let mut wanted = Bits::new(documents.last().map_or(0, |&last| last + 1));
+        let sight = Sight::new(ctx, &self.resident, None, &mut self.lookup)?;
+        for &Candidate { a, b, ref shared } in &self.candidates {
+            if !ctx.recipe.verified || sight.promising(ctx, a, b, shared) {
+                wanted.set(documents[a as usize]);
+                wanted.set(documents[b as usize]);
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// Takes the symbols of a document that is wanted.
     pub(super) fn add(&mut self, document: u32, symbols: &[u64]) {
         self.resident.add(self.ctx, document, symbols);
     }
 
-    /// Goes on once all documents are there.
-    pub(super) fn settle(&mut self) -> Result<(), EngineError> {
-        self.resident.settle(self.ctx, &mut self.lookup)
+    /// Goes on once all that is wanted is there.
+    pub(super) fn settle(&mut self) {
+        self.resident.settle(self.ctx);
     }
 
     /// Measures all candidates; returns those that count.
     pub(super) fn measure(&mut self, tally: &mut Tally) -> Result<Vec<Edge>, EngineError> {
         let ctx = self.ctx;
-        // From here on candidates name places in the bucket.
-        for pair in &mut self.candidates {
-            let place = |document| self.resident.index(document).ok_or_else(|| gather::changed(ctx));
-            (pair.a, pair.b) = (place(pair.a)? as u32, place(pair.b)? as u32);
-        }
         let sight = Sight::new(ctx, &self.resident, None, &mut self.lookup)?;
         let mut edges = Vec::new();
         for part in self.candidates.chunks(AT_ONCE) {
@@ -184,6 +207,11 @@ impl<'r> Sight<'r> {
     fn apart(&self, a: u32, b: u32) -> bool {
         !self.withins.is_empty() && self.withins[a as usize] != self.withins[b as usize]
     }
+
+    /// True unless a candidate need not be measured.
+    fn promising(&self, ctx: &Context<'_>, a: u32, b: u32, shared: &Shared) -> bool {
+        !self.apart(a, b) && ctx.panel.promising(self.record(a), self.record(b), shared)
+    }
 }
 
 /// Measures candidates that are named by their places in `sight`; those that count go to `take`.
@@ -197,16 +225,16 @@ pub(super) fn measure(
     ctx.check()?;
     let floor = floor(ctx);
     let judge = |&Candidate { a, b, ref shared }: &Candidate| -> Verdict {
-        if sight.apart(a, b) {
-            return Verdict::Unpromising;
-        }
-        let (one, two) = (sight.record(a), sight.record(b));
         if !ctx.recipe.verified {
+            if sight.apart(a, b) {
+                return Verdict::Unpromising;
+            }
+            let (one, two) = (sight.record(a), sight.record(b));
             let own = || own_score(ctx, sight.set(a), sight.set(b));
             let said = ctx.panel.accept(one, two, shared, own);
             return said.map_or(Verdict::Unpromising, |score| Verdict::Measured(as_measured(score)));
         }
-        if !ctx.panel.promising(one, two, shared) {
+        if !sight.promising(ctx, a, b, shared) {
             return Verdict::Unpromising;
         }
         ctx.measure.compare(sight.set(a), sight.set(b), floor).map_or(Verdict::TooFar, Verdict::Measured)

@@ -203,11 +203,13 @@ fn load<'c>(
     number: u32,
 ) -> Result<Bucket<'c>, EngineError> {
     let own = partition.buckets > 1;
-    let mut bucket = Bucket::new(ctx, catalogue);
+    let mut candidates = Vec::new();
     let mut records = if own { own_candidates(ctx, number)? } else { candidates::open(ctx)? };
     while let Some(bytes) = records.next()? {
-        bucket.candidates.push(Candidate::decode(bytes));
+        candidates.push(Candidate::decode(bytes));
     }
+    let mut bucket = Bucket::new(ctx, catalogue, candidates)?;
+    let wanted = bucket.wanted()?;
     if !own {
         classes::members(ctx, |leader, member| {
             if partition.bucket_of(leader) == number {
@@ -215,16 +217,11 @@ fn load<'c>(
             }
             Ok(())
         })?;
-        gather::symbols(
-            ctx,
-            catalogue,
-            &|document| partition.bucket_of(document) == number,
-            &mut |document, symbols| {
-                bucket.add(document, symbols);
-                Ok(())
-            },
-        )?;
-        bucket.settle()?;
+        gather::symbols(ctx, catalogue, &|document| wanted.has(document), &mut |document, symbols| {
+            bucket.add(document, symbols);
+            Ok(())
+        })?;
+        bucket.settle();
         return Ok(bucket);
     }
     let mut records = own_members(ctx, number)?;
@@ -236,14 +233,14 @@ fn load<'c>(
     while spool.next(&mut block)? {
         block.documents(
             &mut buffer,
-            |_| true,
+            |document| wanted.has(document),
             |document, symbols| {
                 bucket.add(document, symbols);
                 Ok(())
             },
         )?;
     }
-    bucket.settle()?;
+    bucket.settle();
     Ok(bucket)
 }
 

@@ -17,8 +17,7 @@ const WAITING: usize = 1 << 20;
 /// Symbols that one thread prepares in a piece.
 const PIECE: usize = 1 << 16;
 
-/// Documents in memory, with all that a comparison needs: sorted once all are there.
-#[derive(Default)]
+/// Documents in memory, in order, with all that a comparison needs.
 pub(super) struct Resident {
     documents: Vec<u32>,
     sets: Vec<Set>,
@@ -28,8 +27,8 @@ pub(super) struct Resident {
     waiting: Waiting,
 }
 
-/// Where the set of a document is.
-#[derive(Clone, Copy)]
+/// Where the set of a document is; of a document that was not brought it is empty.
+#[derive(Clone, Copy, Default)]
 struct Set {
     piece: usize,
     start: usize,
@@ -59,7 +58,21 @@ impl Waiting {
 }
 
 impl Resident {
-    /// Takes a document's symbols.
+    /// These documents, which are in order, with what the methods keep of them. Their symbols are still to come.
+    pub(super) fn new(
+        ctx: &Context<'_>,
+        lookup: &mut Lookup<'_>,
+        documents: Vec<u32>,
+    ) -> Result<Self, EngineError> {
+        let mut payloads = Vec::with_capacity(documents.len() * ctx.panel.width());
+        for &document in &documents {
+            payloads.extend_from_slice(lookup.record(document)?);
+        }
+        let sets = vec![Set::default(); documents.len()];
+        Ok(Resident { documents, sets, pieces: vec![Vec::new()], payloads, waiting: Waiting::default() })
+    }
+
+    /// Takes the symbols of one of the documents.
     pub(super) fn add(&mut self, ctx: &Context<'_>, document: u32, symbols: &[u64]) {
         let Waiting { symbols: all, documents } = &mut self.waiting;
         all.extend_from_slice(symbols);
@@ -85,34 +98,27 @@ impl Resident {
         let pieces = self.waiting.pieces();
         let ready: Vec<(Vec<u64>, Vec<usize>)> =
             pieces.into_par_iter().map_init(Scratch::default, prepare).collect();
-        self.documents.extend(self.waiting.documents.iter().map(|&(document, _)| document));
+        let mut waiting = std::mem::take(&mut self.waiting.documents);
+        let mut next = waiting.drain(..);
         for (piece, ends) in ready {
             let mut start = 0;
-            for end in ends {
-                self.sets.push(Set { piece: self.pieces.len(), start, end });
+            for (end, (document, _)) in ends.into_iter().zip(&mut next) {
+                if let Some(index) = self.index(document) {
+                    self.sets[index] = Set { piece: self.pieces.len(), start, end };
+                }
                 start = end;
             }
             self.pieces.push(piece);
         }
+        drop(next);
+        self.waiting.documents = waiting;
         self.waiting.symbols.clear();
-        self.waiting.documents.clear();
     }
 
-    /// Brings all into the order of their documents, and their payloads with them.
-    pub(super) fn settle(&mut self, ctx: &Context<'_>, lookup: &mut Lookup<'_>) -> Result<(), EngineError> {
+    /// All symbols have come.
+    pub(super) fn settle(&mut self, ctx: &Context<'_>) {
         self.prepare(ctx);
         self.waiting = Waiting::default();
-        if !self.documents.is_sorted() {
-            let mut order: Vec<usize> = (0..self.documents.len()).collect();
-            order.sort_unstable_by_key(|&index| self.documents[index]);
-            self.sets = order.iter().map(|&index| self.sets[index]).collect();
-            self.documents.sort_unstable();
-        }
-        self.payloads.reserve_exact(self.documents.len() * ctx.panel.width());
-        for &document in &self.documents {
-            self.payloads.extend_from_slice(lookup.record(document)?);
-        }
-        Ok(())
     }
 
     pub(super) fn documents(&self) -> &[u32] {
@@ -188,7 +194,8 @@ impl OnDisk {
         offsets.sort_unstable();
         offsets.dedup();
         let inside = |document: u32| wanted.binary_search_by_key(&document, |spot| spot.document).is_ok();
-        let mut resident = Resident::default();
+        let documents = wanted.iter().map(|spot| spot.document).collect();
+        let mut resident = Resident::new(ctx, lookup, documents)?;
         let (mut block, mut buffer) = (Block::default(), Vec::new());
         for offset in offsets {
             ctx.check()?;
@@ -198,7 +205,7 @@ impl OnDisk {
                 Ok(())
             })?;
         }
-        resident.settle(ctx, lookup)?;
+        resident.settle(ctx);
         Ok(resident)
     }
 
