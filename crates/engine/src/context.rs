@@ -42,7 +42,7 @@ pub enum Spool {
 }
 
 /// Smaller shards are not looked at to see whether they can be read again: that would cost more than it saves.
-const LEAST_READ_AGAIN: u64 = if cfg!(test) { 0 } else { MIB };
+const LEAST_READ_AGAIN: u64 = if cfg!(test) { 1 } else { MIB };
 
 impl Spool {
     /// True when it is kept for the documents of `unit`.

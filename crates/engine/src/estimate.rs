@@ -78,7 +78,15 @@ fn first(recipe: &JobRecipe, corpus: &Corpus) -> Result<First, EngineError> {
     let (mut first, mut extractor, content) = (First::default(), Extractor::default(), recipe.content()?);
     for shard in corpus.shards().iter().filter(|shard| shard.origin != Origin::Stdin) {
         let mut reader = shard.open(corpus.options())?;
-        while let Some(item) = reader.next()? {
+        let mut enough = None;
+        loop {
+            // A reader takes in more than it has handed out: the sample goes on to where it would take in more.
+            let read = reader.consumed();
+            if enough.is_some_and(|enough| read > enough) {
+                break;
+            }
+            enough = enough.or((first.read + read >= SAMPLE_BYTES).then_some(read));
+            let Some(item) = reader.next()? else { break };
             let Item::Document(document) = item else { continue };
             if document.content.len() >= HEAVY {
                 // It would take more memory than an estimate is worth; its symbols take about half of it.
@@ -87,11 +95,8 @@ fn first(recipe: &JobRecipe, corpus: &Corpus) -> Result<First, EngineError> {
             }
             first.known += (12 + document.id.len() + document.url.map_or(0, str::len)) as u64;
             first.texts.push(extractor.extract(&document, content).text.to_owned());
-            if reader.consumed() + first.read >= SAMPLE_BYTES {
-                break;
-            }
         }
-        first.read += reader.consumed();
+        first.read += enough.unwrap_or_else(|| reader.consumed());
         if first.read >= SAMPLE_BYTES {
             break;
         }

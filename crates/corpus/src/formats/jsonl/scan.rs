@@ -282,16 +282,16 @@ const BLOCK: usize = 16;
 
 /// The first byte from `at` on that has a meaning inside a string, or the end.
 #[inline]
-fn special(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
+fn special(bytes: &[u8], at: usize) -> usize {
+    let (blocks, rest) = bytes.get(at..).unwrap_or_default().as_chunks::<BLOCK>();
+    for (number, block) in blocks.iter().enumerate() {
         let found = specials(block);
         if found != 0 {
-            return at + found.trailing_zeros() as usize;
+            return at + number * BLOCK + found.trailing_zeros() as usize;
         }
-        at += BLOCK;
     }
-    let rest = bytes.get(at..).unwrap_or_default();
-    at + rest.iter().position(|&byte| is_special(byte)).unwrap_or(rest.len())
+    let place = rest.iter().position(|&byte| is_special(byte)).unwrap_or(rest.len());
+    at + blocks.len() * BLOCK + place
 }
 
 /// Quotes, backslashes and control characters are not what they seem inside a string.
