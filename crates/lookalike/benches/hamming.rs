@@ -6,12 +6,16 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use lookalike::methods::hamming::HammingTables;
-use lookalike::methods::{Page, Setting, Sketch, method};
+use lookalike::methods::{Detail, Lexicon, Page, Setting, Sketch, method};
 use lookalike::text::{Analyser, Features, Profile};
 
 const ROUNDS: usize = 7;
+
+/// Words of the texts that weights are learned from; the first that are measured.
+const LEARNED: usize = 50;
 
 fn main() {
     fingerprints();
@@ -96,10 +100,31 @@ fn lookups() {
     }
 }
 
-/// What is near a query, by comparing with all.
+/// What is near a query, by comparing with all; bits are counted by the same instruction as in tables.
 fn scan(stored: &[[u64; 1]], query: &[u64; 1]) -> Vec<u32> {
-    let near = |(_, stored): &(u32, &[u64; 1])| (stored[0] ^ query[0]).count_ones() <= NEAR;
-    (0..).zip(stored).filter(near).map(|(number, _)| number).collect()
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "popcnt")]
+        fn counting(stored: &[[u64; 1]], query: &[u64; 1]) -> Vec<u32> {
+            plain_scan(stored, query)
+        }
+        if is_x86_feature_detected!("popcnt") {
+            // SAFETY: the processor was asked for it.
+            return unsafe { counting(stored, query) };
+        }
+    }
+    plain_scan(stored, query)
+}
+
+#[inline(always)]
+fn plain_scan(stored: &[[u64; 1]], query: &[u64; 1]) -> Vec<u32> {
+    let mut near = Vec::new();
+    for (number, stored) in (0..).zip(stored) {
+        if (stored[0] ^ query[0]).count_ones() <= NEAR {
+            near.push(number);
+        }
+    }
+    near
 }
 
 /// Texts of so many words, from a fixed sequence.
@@ -146,6 +171,10 @@ fn fingerprints() {
                     features
                 })
                 .collect();
+            if method.lexicon() > Detail::Nothing && words == LEARNED {
+                let lexicon = Lexicon::gather(&Profile::web().recipe(), &pages);
+                method.learn(&Arc::new(lexicon)).expect("there are enough documents");
+            }
             let mut sketch = Sketch::default();
             let mut best = f64::INFINITY;
             let repeats = 400_000 / words / 64 + 1;

@@ -155,31 +155,31 @@ impl ExactSizeIterator for Grams<'_> {}
 /// compiled for the processor that its caller is compiled for.
 #[inline(always)]
 pub fn windows(words: &[u64], n: usize, out: &mut [u64]) {
-    let (blocks, rest) = out.as_chunks_mut();
-    for (start, block) in (0..).step_by(SIDE_BY_SIDE).zip(&mut *blocks) {
-        *block = side_by_side(&words[start..], n);
-    }
-    let start = blocks.len() * SIDE_BY_SIDE;
-    rest.iter_mut().zip(words[start..].windows(n)).for_each(|(place, window)| *place = gram(window));
+    let mut done = 0;
+    done += side_by_side::<32>(&words[done..], n, &mut out[done..]);
+    done += side_by_side::<8>(&words[done..], n, &mut out[done..]);
+    side_by_side::<1>(&words[done..], n, &mut out[done..]);
 }
 
-/// Windows that are computed together.
-const SIDE_BY_SIDE: usize = 32;
-
+/// Writes as many windows as come in groups of `N`, which are computed together, and returns their number.
 #[inline(always)]
-fn side_by_side(words: &[u64], n: usize) -> [u64; SIDE_BY_SIDE] {
-    let mut sums = [0; SIDE_BY_SIDE];
-    sums.copy_from_slice(&words[..SIDE_BY_SIDE]);
-    for place in 1..n {
-        let entering = &words[place..][..SIDE_BY_SIDE];
-        for lane in 0..SIDE_BY_SIDE {
-            sums[lane] = sums[lane].wrapping_mul(BASE).wrapping_add(entering[lane]);
+fn side_by_side<const N: usize>(words: &[u64], n: usize, out: &mut [u64]) -> usize {
+    let groups = out.as_chunks_mut::<N>().0;
+    for (start, group) in (0..).step_by(N).zip(&mut *groups) {
+        let mut sums = [0; N];
+        sums.copy_from_slice(&words[start..][..N]);
+        for place in 1..n {
+            let entering = &words[start + place..][..N];
+            for lane in 0..N {
+                sums[lane] = sums[lane].wrapping_mul(BASE).wrapping_add(entering[lane]);
+            }
         }
+        if n > 1 {
+            sums.iter_mut().for_each(|sum| *sum = finish(*sum, n));
+        }
+        *group = sums;
     }
-    if n > 1 {
-        sums.iter_mut().for_each(|sum| *sum = finish(*sum, n));
-    }
-    sums
+    groups.len() * N
 }
 
 /// Like [`Grams`], but the sequence is closed to a ring: as many windows as words.

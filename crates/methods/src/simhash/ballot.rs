@@ -22,6 +22,7 @@ pub struct Ballot {
     votes: [Votes; WIDEST],
     /// What came out.
     counts: [Count; WIDEST],
+    fingerprint: [u64; WIDEST],
     width: usize,
     /// The bits of the last word that are looked at.
     last: u64,
@@ -41,6 +42,7 @@ impl Default for Ballot {
         Ballot {
             votes: Default::default(),
             counts: Default::default(),
+            fingerprint: [0; WIDEST],
             width: 0,
             last: 0,
             salt: 0,
@@ -106,18 +108,16 @@ impl Ballot {
     /// Ends the document; false when all of it weighs nothing.
     pub(super) fn end(&mut self) -> bool {
         self.flush();
-        let each = self.votes[..self.width].iter().zip(&mut self.counts);
-        each.for_each(|(votes, count)| votes.count(self.weight, count));
+        let width = self.width;
+        total(self.level, &self.votes[..width], self.weight, &mut self.counts, &mut self.fingerprint);
+        self.fingerprint[width..].fill(0);
+        self.fingerprint[width - 1] &= self.last;
         self.weight > 0
     }
 
     /// The fingerprint of the document that has ended, with words of 0 behind it.
     pub(super) fn fingerprint(&self) -> [u64; WIDEST] {
-        let mut words = [0; WIDEST];
-        let each = words.iter_mut().zip(&self.counts[..self.width]);
-        each.for_each(|(word, count)| *word = count.majority());
-        words[self.width - 1] &= self.last;
-        words
+        self.fingerprint
     }
 
     /// By how much the votes for and against a bit differ.
@@ -188,6 +188,21 @@ by_level!(
     count_weights,
     count_weights
 );
+
+by_level!(
+    total(votes: &[Votes], weight: u64, counts: &mut [Count; WIDEST], fingerprint: &mut [u64; WIDEST]),
+    plain_total,
+    plain_total
+);
+
+/// Counts every word's votes, and what most of them are for.
+#[inline(always)]
+fn plain_total(votes: &[Votes], weight: u64, counts: &mut [Count; WIDEST], fingerprint: &mut [u64; WIDEST]) {
+    for ((votes, count), word) in votes.iter().zip(counts).zip(fingerprint) {
+        votes.count(weight, count);
+        *word = count.majority();
+    }
+}
 
 #[inline(always)]
 fn short_windows(words: &[u64], n: usize, out: &mut [u64]) {

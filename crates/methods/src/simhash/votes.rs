@@ -54,6 +54,7 @@ impl Votes {
     }
 
     /// Writes the counters of all sets together; `weight` is that of all hashes.
+    #[inline(always)]
     pub(super) fn count(&self, weight: u64, count: &mut Count) {
         count.weight = weight;
         // Two sets are added at a time, and two sums, as in a tournament; what each match carries goes to the next plane.
@@ -89,6 +90,7 @@ impl Default for Count {
 
 impl Count {
     /// The bits that more than half of the hashes have.
+    #[inline(always)]
     pub(super) fn majority(&self) -> u64 {
         let half = self.weight / 2;
         let (mut more, mut same) = (0, u64::MAX);
