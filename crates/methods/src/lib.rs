@@ -161,6 +161,8 @@ pub struct Scratch {
     pub more: Vec<u64>,
     /// And more.
     pub hashes: Vec<u64>,
+    /// Room for sorting them.
+    pub sorting: lookalike_text::hash::Sorting,
     /// Weighted sums.
     pub sums: Vec<i64>,
     /// Places in a document.

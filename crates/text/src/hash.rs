@@ -10,11 +10,13 @@
 //! All are part of the file formats: changing one changes every stored sketch.
 
 mod many;
+mod sort;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub use many::mixed;
+pub use sort::{Sorting, distinct, sort};
 pub(crate) use words::words;
 use xxhash_rust::xxh3;
 

@@ -8,9 +8,8 @@ mod edit;
 mod sets;
 
 use lookalike_model::{Similarity, Threshold};
-use lookalike_text::{Features, hash};
-
-pub use self::sets::Scratch;
+use lookalike_text::Features;
+use lookalike_text::hash::{self, Sorting};
 
 /// How similarity is measured in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,22 +84,15 @@ impl Measure {
     }
 
     /// Appends the form of `symbols` that is compared.
-    pub fn prepare(&self, symbols: &[u64], out: &mut Vec<u64>, scratch: &mut Scratch) {
+    pub fn prepare(&self, symbols: &[u64], out: &mut Vec<u64>, room: &mut Sorting) {
         if self.similarity == Similarity::Edit {
             return out.extend_from_slice(symbols);
         }
         let start = out.len();
         hash::Grams::new(symbols, self.shingle).take_into(usize::MAX, out);
-        sets::sort(&mut out[start..], scratch);
+        hash::sort(&mut out[start..], room);
         if self.similarity != Similarity::CosineTf {
-            let mut kept = start;
-            for index in start..out.len() {
-                if kept == start || out[index] != out[kept - 1] {
-                    out[kept] = out[index];
-                    kept += 1;
-                }
-            }
-            out.truncate(kept);
+            hash::distinct(out, start);
         }
     }
 
@@ -181,7 +173,7 @@ mod tests {
 
     fn prepared(measure: &Measure, words: &[u64]) -> Vec<u64> {
         let mut out = vec![17];
-        measure.prepare(words, &mut out, &mut Scratch::default());
+        measure.prepare(words, &mut out, &mut Sorting::default());
         out.split_off(1)
     }
 

@@ -113,82 +113,13 @@ pub(super) fn square(bag: &[u64]) -> u128 {
     counts(bag).map(|(_, count)| u128::from(count) * u128::from(count)).sum()
 }
 
-/// Room for sorting, used again.
-#[derive(Debug, Default)]
-pub struct Scratch {
-    values: Vec<u64>,
-    ends: Vec<u32>,
-}
-
-/// Sorts values that are spread evenly over all numbers, as hashes are: each goes near its place at once, and the few
-/// that meet there are put in order.
-pub(super) fn sort(values: &mut [u64], scratch: &mut Scratch) {
-    const FEW: usize = 48;
-    const CROWD: u32 = 24;
-    const MOST_BITS: u32 = 16;
-    let Scratch { values: before, ends } = scratch;
-    if values.len() < FEW || values.len() > u32::MAX as usize {
-        return values.sort_unstable();
-    }
-    let bits = (values.len().ilog2() + 1).min(MOST_BITS);
-    let place = |value: u64| (value >> (64 - bits)) as usize;
-    ends.clear();
-    ends.resize(1 << bits, 0);
-    values.iter().for_each(|&value| ends[place(value)] += 1);
-    let crowded = ends.iter().any(|&count| count > CROWD);
-    let mut end = 0;
-    for slot in &mut *ends {
-        end += *slot;
-        *slot = end;
-    }
-    before.clear();
-    before.extend_from_slice(values);
-    for &value in &*before {
-        let slot = &mut ends[place(value)];
-        *slot -= 1;
-        values[*slot as usize] = value;
-    }
-    if crowded {
-        // Equal values, or values that were made to meet: the general way is not troubled by them.
-        let all = values.len() as u32;
-        for (&start, &end) in ends.iter().zip(ends[1..].iter().chain([&all])) {
-            if end - start > CROWD {
-                values[start as usize..end as usize].sort_unstable();
-            }
-        }
-    }
-    for end in 1..values.len() {
-        let value = values[end];
-        let mut at = end;
-        while at > 0 && values[at - 1] > value {
-            values[at] = values[at - 1];
-            at -= 1;
-        }
-        values[at] = value;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    fn hashes(seeds: &[u64]) -> Vec<u64> {
-        seeds.iter().map(|&seed| lookalike_text::hash::mix(seed)).collect()
-    }
-
     proptest! {
-        #[test]
-        fn sorted_is_sorted(seeds in prop::collection::vec(0u64..5000, 0..2000), shift in 0u32..64) {
-            for mut values in [hashes(&seeds), seeds.clone(), hashes(&seeds).iter().map(|value| value >> shift).collect()] {
-                let mut expected = values.clone();
-                expected.sort_unstable();
-                sort(&mut values, &mut Scratch::default());
-                prop_assert_eq!(values, expected);
-            }
-        }
-
         #[test]
         fn shared_values_are_those_of_sets(
             a in prop::collection::btree_set(0u64..900, 0..700),

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use lookalike_text::hash::Sorting;
 use rayon::prelude::*;
 
 use crate::catalogue::Lookup;
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::measure::Scratch;
 use crate::store::symbols::{Block, SpoolAccess, SpoolReader};
 
 /// Symbols that wait to be prepared together, by all threads.
@@ -83,13 +83,13 @@ impl Resident {
     }
 
     fn prepare(&mut self, ctx: &Context<'_>) {
-        let prepare = |scratch: &mut Scratch, (symbols, documents): (&[u64], &[(u32, usize)])| {
+        let prepare = |room: &mut Sorting, (symbols, documents): (&[u64], &[(u32, usize)])| {
             let mut piece = Vec::with_capacity(symbols.len());
             let mut ends = Vec::with_capacity(documents.len());
             let begin = documents.last().map_or(0, |&(_, end)| end - symbols.len());
             let mut start = 0;
             for &(_, end) in documents {
-                ctx.measure.prepare(&symbols[start..end - begin], &mut piece, scratch);
+                ctx.measure.prepare(&symbols[start..end - begin], &mut piece, room);
                 ends.push(piece.len());
                 start = end - begin;
             }
@@ -97,7 +97,7 @@ impl Resident {
         };
         let pieces = self.waiting.pieces();
         let ready: Vec<(Vec<u64>, Vec<usize>)> =
-            pieces.into_par_iter().map_init(Scratch::default, prepare).collect();
+            pieces.into_par_iter().map_init(Sorting::default, prepare).collect();
         let mut waiting = std::mem::take(&mut self.waiting.documents);
         let mut next = waiting.drain(..);
         for (piece, ends) in ready {
@@ -221,7 +221,7 @@ impl OnDisk {
             &mut buffer,
             |document| document == spot.document,
             |_, symbols| {
-                ctx.measure.prepare(symbols, &mut set, &mut Scratch::default());
+                ctx.measure.prepare(symbols, &mut set, &mut Sorting::default());
                 Ok(())
             },
         )?;
