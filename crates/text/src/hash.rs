@@ -4,7 +4,7 @@
 //! - [`mix`]: a bijection of 64-bit values that spreads every input bit over the output
 //! - [`nth`]: the family `h_i(v) = mix(v XOR mix(i + GOLDEN))`, so one pass over the bytes serves any number of
 //!   hash functions
-//! - [`gram`], [`Grams`], [`windows`], [`WrappedGrams`]: windows of `n` words, hashed from the word hashes in constant
+//! - [`gram`], [`Grams`], [`WrappedGrams`]: windows of `n` words, hashed from the word hashes in constant
 //!   time per step: `H = Σ x(w_i)·BASE^(n−i)`, `gram = mix(H + n·GOLDEN)`; a window of one word is the word's own hash
 //!
 //! All are part of the file formats: changing one changes every stored sketch.
@@ -150,40 +150,6 @@ impl Iterator for Grams<'_> {
 
 impl ExactSizeIterator for Grams<'_> {}
 
-/// Writes the hashes of the first `out.len()` windows of `n` words, which must be there; the same values as [`Grams`].
-///
-/// Every window is computed by itself, which costs a multiplication per word of it and is independent of its neighbours:
-/// faster than [`Grams`] for short windows where eight multiplications are one instruction. Inlined, so that it is
-/// compiled for the processor that its caller is compiled for.
-#[inline(always)]
-pub fn windows(words: &[u64], n: usize, out: &mut [u64]) {
-    let mut done = 0;
-    done += side_by_side::<32>(&words[done..], n, &mut out[done..]);
-    done += side_by_side::<8>(&words[done..], n, &mut out[done..]);
-    side_by_side::<1>(&words[done..], n, &mut out[done..]);
-}
-
-/// Writes as many windows as come in groups of `N`, which are computed together, and returns their number.
-#[inline(always)]
-fn side_by_side<const N: usize>(words: &[u64], n: usize, out: &mut [u64]) -> usize {
-    let groups = out.as_chunks_mut::<N>().0;
-    for (start, group) in (0..).step_by(N).zip(&mut *groups) {
-        let mut sums = [0; N];
-        sums.copy_from_slice(&words[start..][..N]);
-        for place in 1..n {
-            let entering = &words[start + place..][..N];
-            for lane in 0..N {
-                sums[lane] = sums[lane].wrapping_mul(BASE).wrapping_add(entering[lane]);
-            }
-        }
-        if n > 1 {
-            sums.iter_mut().for_each(|sum| *sum = finish(*sum, n));
-        }
-        *group = sums;
-    }
-    groups.len() * N
-}
-
 /// Like [`Grams`], but the sequence is closed to a ring: as many windows as words.
 ///
 /// Under `n` words there is one window, the whole sequence: words are not repeated to fill it.
@@ -320,18 +286,6 @@ mod tests {
             }
             grams.take_into(usize::MAX, &mut together);
             prop_assert_eq!(together, Grams::new(&words, n).collect::<Vec<_>>());
-        }
-
-        #[test]
-        fn windows_by_themselves_are_those_that_are_rolled(
-            words in prop::collection::vec(any::<u64>(), 1..100),
-            n in 1usize..12,
-            left in 0usize..3,
-        ) {
-            let n = n.min(words.len());
-            let mut out = vec![0; (words.len() + 1 - n).saturating_sub(left)];
-            windows(&words, n, &mut out);
-            prop_assert_eq!(&out, &Grams::new(&words, n).take(out.len()).collect::<Vec<_>>());
         }
 
         #[test]

@@ -43,9 +43,12 @@ struct Waiting {
     documents: Vec<(u32, usize)>,
 }
 
+/// Symbols of some documents, one behind the other, and where each document ends among all that wait.
+type Piece<'w> = (&'w [u64], &'w [(u32, usize)]);
+
 impl Waiting {
-    /// The documents in pieces of some symbols: those of each, one behind the other, and where each document ends.
-    fn pieces(&self) -> Vec<(&[u64], &[(u32, usize)])> {
+    /// The documents in pieces of some symbols.
+    fn pieces(&self) -> Vec<Piece<'_>> {
         let (mut pieces, mut start, mut first) = (Vec::new(), 0, 0);
         for (index, &(_, end)) in self.documents.iter().enumerate() {
             if end - start >= PIECE || index + 1 == self.documents.len() {
@@ -83,7 +86,7 @@ impl Resident {
     }
 
     fn prepare(&mut self, ctx: &Context<'_>) {
-        let prepare = |room: &mut Sorting, (symbols, documents): (&[u64], &[(u32, usize)])| {
+        let prepare = |room: &mut Sorting, (symbols, documents): Piece<'_>| {
             let mut piece = Vec::with_capacity(symbols.len());
             let mut ends = Vec::with_capacity(documents.len());
             let begin = documents.last().map_or(0, |&(_, end)| end - symbols.len());

@@ -4,14 +4,12 @@
 //! times, for processors with narrow and with wide instructions, and chosen when the program runs: what is shipped is as
 //! fast as what is built for one machine, and all of them come to the same numbers.
 
+use lookalike_text::cpu::Cpu;
 use lookalike_text::hash;
 
 use super::WIDEST;
 use super::votes::{BLOCK, Count, Votes};
 use crate::seed;
-
-/// Windows up to this length are faster each by itself than rolled along, if multiplications are eight at a time.
-const SHORT: usize = 12;
 
 /// Some n-grams.
 type Block = [u64; BLOCK];
@@ -27,7 +25,9 @@ pub struct Ballot {
     /// The bits of the last word that are looked at.
     last: u64,
     salt: u64,
-    level: Level,
+    cpu: Cpu,
+    /// Windows on their way into the block.
+    windows: Vec<u64>,
     /// N-grams that are not yet counted, and how much each weighs if they have weights.
     block: Block,
     weights: Block,
@@ -46,7 +46,8 @@ impl Default for Ballot {
             width: 0,
             last: 0,
             salt: 0,
-            level: Level::best(),
+            cpu: Cpu::here(),
+            windows: Vec::new(),
             block: [0; BLOCK],
             weights: [0; BLOCK],
             filled: 0,
@@ -66,12 +67,12 @@ impl Ballot {
 
     /// Adds every window of `n` words, or of all if they are fewer.
     pub(super) fn add_windows(&mut self, words: &[u64], n: usize) {
-        let n = n.min(words.len());
-        let mut rest = words;
-        while rest.len() >= n && n > 0 {
-            let room = (BLOCK - self.filled).min(rest.len() + 1 - n);
-            windows(self.level, rest, n, &mut self.block[self.filled..][..room]);
-            rest = &rest[room..];
+        let mut grams = hash::Grams::new(words, n);
+        while grams.len() > 0 {
+            let room = (BLOCK - self.filled).min(grams.len());
+            self.windows.clear();
+            grams.take_into(room, &mut self.windows);
+            self.block[self.filled..][..room].copy_from_slice(&self.windows);
             self.weight += room as u64;
             self.advance(room);
         }
@@ -99,9 +100,9 @@ impl Ballot {
         let (votes, filled) = (&mut self.votes[..self.width], std::mem::take(&mut self.filled));
         if self.weighted {
             self.weights[filled..].fill(0);
-            count_weighted(self.level, votes, &mut self.block, self.salt, &self.weights);
+            count_weighted(self.cpu, votes, &mut self.block, self.salt, &self.weights);
         } else {
-            count(self.level, votes, &mut self.block, self.salt, filled);
+            count(self.cpu, votes, &mut self.block, self.salt, filled);
         }
     }
 
@@ -109,7 +110,7 @@ impl Ballot {
     pub(super) fn end(&mut self) -> bool {
         self.flush();
         let width = self.width;
-        total(self.level, &self.votes[..width], self.weight, &mut self.counts, &mut self.fingerprint);
+        total(self.cpu, &self.votes[..width], self.weight, &mut self.counts, &mut self.fingerprint);
         self.fingerprint[width..].fill(0);
         self.fingerprint[width - 1] &= self.last;
         self.weight > 0
@@ -126,38 +127,10 @@ impl Ballot {
     }
 }
 
-/// What a processor can do. There is a level in this program only if the processor that it runs on has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Level {
-    /// What all processors of this kind can.
-    Plain,
-    /// Four words at a time.
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    /// Eight words at a time, and multiplications of them.
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-}
-
-impl Level {
-    fn best() -> Level {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
-                return Level::Avx512;
-            }
-            if is_x86_feature_detected!("avx2") {
-                return Level::Avx2;
-            }
-        }
-        Level::Plain
-    }
-}
-
-/// Makes `$name` do what `$plain` does, compiled for each level, or what `$wide` does at the highest.
-macro_rules! by_level {
-    ($name:ident($($value:ident: $type:ty),*), $plain:ident, $wide:ident) => {
-        fn $name(level: Level, $($value: $type),*) {
+/// Makes `$name` do what `$plain` does, compiled for each processor.
+macro_rules! by_cpu {
+    ($name:ident($($value:ident: $type:ty),*), $plain:ident) => {
+        fn $name(cpu: Cpu, $($value: $type),*) {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2")]
             fn avx2($($value: $type),*) {
@@ -166,32 +139,29 @@ macro_rules! by_level {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx512f,avx512dq")]
             fn avx512($($value: $type),*) {
-                $wide($($value),*)
+                $plain($($value),*)
             }
-            match level {
-                Level::Plain => $plain($($value),*),
-                // SAFETY: there is a level only if the processor has it.
+            match cpu {
+                // SAFETY: there is no such processor here unless it was found to have what the function is built for.
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx2 => unsafe { avx2($($value),*) },
-                // SAFETY: there is a level only if the processor has it.
+                Cpu::Avx2 => unsafe { avx2($($value),*) },
+                // SAFETY: as above.
                 #[cfg(target_arch = "x86_64")]
-                Level::Avx512 => unsafe { avx512($($value),*) },
+                Cpu::Avx512 => unsafe { avx512($($value),*) },
+                _ => $plain($($value),*),
             }
         }
     };
 }
 
-by_level!(windows(words: &[u64], n: usize, out: &mut [u64]), rolled_windows, short_windows);
-by_level!(count(votes: &mut [Votes], block: &mut Block, salt: u64, filled: usize), count_ones, count_ones);
-by_level!(
+by_cpu!(count(votes: &mut [Votes], block: &mut Block, salt: u64, filled: usize), count_ones);
+by_cpu!(
     count_weighted(votes: &mut [Votes], block: &mut Block, salt: u64, weights: &Block),
-    count_weights,
     count_weights
 );
 
-by_level!(
+by_cpu!(
     total(votes: &[Votes], weight: u64, counts: &mut [Count; WIDEST], fingerprint: &mut [u64; WIDEST]),
-    plain_total,
     plain_total
 );
 
@@ -202,16 +172,6 @@ fn plain_total(votes: &[Votes], weight: u64, counts: &mut [Count; WIDEST], finge
         votes.count(weight, count);
         *word = count.majority();
     }
-}
-
-#[inline(always)]
-fn short_windows(words: &[u64], n: usize, out: &mut [u64]) {
-    if n <= SHORT { hash::windows(words, n, out) } else { rolled_windows(words, n, out) }
-}
-
-#[inline(always)]
-fn rolled_windows(words: &[u64], n: usize, out: &mut [u64]) {
-    out.iter_mut().zip(hash::Grams::new(words, n)).for_each(|(place, gram)| *place = gram);
 }
 
 /// Adds the first `filled` n-grams of a block to the votes of every word.
@@ -270,20 +230,8 @@ mod tests {
     use proptest::prelude::*;
 
     /// Those that this processor has.
-    fn levels() -> Vec<Level> {
-        #[cfg(target_arch = "x86_64")]
-        {
-            let all = [Level::Plain, Level::Avx2, Level::Avx512];
-            all.into_iter()
-                .take(all.iter().position(|&level| level == Level::best()).map_or(1, |last| last + 1))
-                .collect()
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        vec![Level::Plain]
-    }
-
-    fn ballot(level: Level, bits: usize, salt: u64) -> Ballot {
-        let mut ballot = Ballot { level, ..Ballot::default() };
+    fn ballot(cpu: Cpu, bits: usize, salt: u64) -> Ballot {
+        let mut ballot = Ballot { cpu, ..Ballot::default() };
         ballot.begin(bits, salt);
         ballot
     }
@@ -322,8 +270,8 @@ mod tests {
             let features: Vec<(u64, u64)> =
                 fitting.iter().flat_map(|&n| words.windows(n).map(|window| (hash::gram(window), 1))).collect();
             let votes = plain(&features, bits, salt);
-            for level in levels() {
-                let mut ballot = ballot(level, bits, salt);
+            for cpu in Cpu::all_here() {
+                let mut ballot = ballot(cpu, bits, salt);
                 fitting.iter().for_each(|&n| ballot.add_windows(&words, n));
                 check(ballot, &votes, bits, !features.is_empty())?;
             }
@@ -337,8 +285,8 @@ mod tests {
         ) {
             let votes = plain(&features, bits, salt);
             let any = features.iter().any(|&(_, weight)| weight > 0);
-            for level in levels() {
-                let mut ballot = ballot(level, bits, salt);
+            for cpu in Cpu::all_here() {
+                let mut ballot = ballot(cpu, bits, salt);
                 features.iter().for_each(|&(feature, weight)| ballot.add_weighted(feature, weight));
                 check(ballot, &votes, bits, any)?;
             }
@@ -347,7 +295,7 @@ mod tests {
 
     #[test]
     fn a_ballot_is_used_again() {
-        let mut ballot = ballot(Level::best(), 64, 0);
+        let mut ballot = ballot(Cpu::here(), 64, 0);
         ballot.add_weighted(u64::MAX, 5);
         assert!(ballot.end() && ballot.fingerprint() == [u64::MAX, 0, 0, 0, 0, 0]);
         ballot.begin(64, 0);
