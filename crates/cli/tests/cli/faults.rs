@@ -36,14 +36,21 @@ fn assert_survives(
     seed: u64,
     mut end: impl FnMut(Running),
 ) {
-    let begun = Instant::now();
-    run().run().exits(0);
-    let whole = begun.elapsed();
-    let expected = everything(out);
     let clear = || {
         fs::remove_dir_all(out).unwrap();
         fs::create_dir_all(out).unwrap();
     };
+    // The shortest of some: a busy moment would let most of the ends fall behind the end of a run.
+    let mut whole = Duration::MAX;
+    for attempt in 0..3 {
+        if attempt > 0 {
+            clear();
+        }
+        let begun = Instant::now();
+        run().run().exits(0);
+        whole = whole.min(begun.elapsed());
+    }
+    let expected = everything(out);
     clear();
     let mut dice = Dice::new(seed);
     let mut ended = 0;
