@@ -89,7 +89,15 @@ impl Invocation {
     }
 
     pub(crate) fn start(mut self) -> Running {
-        let mut child = self.command.spawn().expect("the program starts");
+        let mut child = loop {
+            match self.command.spawn() {
+                // A copy of the program is busy while another test, which forked as it was written, has not begun yet.
+                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                }
+                started => break started.expect("the program starts"),
+            }
+        };
         let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
         let alive = watch(Pid::from_child(&child));
         Running {
