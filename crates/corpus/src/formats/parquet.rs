@@ -494,6 +494,12 @@ fn is_unsigned(column: &ColumnDescriptor) -> bool {
 
 /// Opens a column of a row group.
 pub(crate) fn open_column(group: &dyn RowGroupReader, leaf: usize) -> Result<ColumnReader, ParquetError> {
+    let metadata = group.metadata().column(leaf);
+    let start = metadata.dictionary_page_offset().unwrap_or(metadata.data_page_offset());
+    // The library panics at such numbers, which is caught, but would be told on standard error.
+    if start < 0 || metadata.compressed_size() < 0 {
+        return Err(ParquetError::General("a column has a place or a size below zero".to_owned()));
+    }
     let pages = SoundPages(group.get_column_page_reader(leaf)?);
     let descriptor = group.metadata().column(leaf).column_descr_ptr();
     guarded(|| Ok(get_column_reader(descriptor, Box::new(pages))))
