@@ -436,6 +436,12 @@ impl Tools {
         self.readings.turn();
         let features = self.readings.words(text);
         let wordless = features.is_empty();
+        if wordless && ctx.panel.refuses("").is_some() {
+            // The method would read it, but what has no words is compared with nothing.
+            let reason =
+                Reason::Broken("the run's profile finds no word in it; the profile web would".to_owned());
+            return out.reject(ctx, number.into(), document.place.position, &reason);
+        }
         let within = within(ctx, document);
         let mut row = Row {
             words: features.len() as u32,

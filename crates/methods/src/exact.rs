@@ -7,7 +7,7 @@
 //! keys. The order comes from a survey of the corpus that counts shingles in a table of fixed size; counts that run
 //! together are harmless, for any fixed order is right and rare-first is merely fast.
 //!
-//! A shingle of many documents would make a giant group. But two such sets share `l` shingles among the first
+//! A shingle that occurs in many documents would make a giant group. But two such sets share `l` shingles among the first
 //! `n − o + l` (Wang, Li, Feng 2012); so a frequent shingle is a key only together with a second one behind it. Pairs of
 //! shingles are many where the front is long: there, frequent shingles are keys by themselves, and sets near the border
 //! have keys of both kinds.
@@ -29,7 +29,7 @@ const VERSION: u32 = 1;
 /// Counters of the survey: 32 MiB, whatever the corpus; few in unit tests, so that shingles do share some.
 const COUNTERS: usize = if cfg!(test) { 1 << 6 } else { 1 << 24 };
 
-/// A shingle of more documents is a key only together with another.
+/// A shingle that occurs more often is a key only together with another.
 const FREQUENT: u16 = 256;
 
 /// Fronts of about this length have so many pairs (8,000) that shingles had better stand alone.
@@ -46,7 +46,7 @@ order shingles from rare to frequent; sets of n and m shingles with Jaccard >= t
 so they share one of the first n - ceil(t*n) + 1: these are the keys; accept: the sizes allow the threshold",
     example: "lookalike pairs --method exact --threshold 0.8 docs.jsonl -o pairs.jsonl",
     parameters: &[
-        ("frequent", "a shingle of more documents is a key only together with another"),
+        ("frequent", "a shingle that occurs more often is a key only together with another"),
         ("similarity", "jaccard, containment or cosine; the run's"),
         ("threshold", "the run's"),
         ("shingle", "words per shingle; the run's"),
@@ -66,7 +66,7 @@ pub(crate) struct Exact {
 
 impl Exact {
     pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
-        let wanted = "a number of documents from 1 to 65534 is wanted";
+        let wanted = "a number from 1 to 65534 is wanted";
         let frequent = spec.value("frequent", FREQUENT, wanted, |&number| number > 0 && number < u16::MAX)?;
         // What the keys depend on; it comes from the run unless a recipe is made real again.
         let wanted = "what a run could measure by is wanted";

@@ -44,7 +44,6 @@ impl Normaliser {
 mod tests {
     use super::*;
     use lookalike_model::Span;
-    use proptest::prelude::*;
 
     use crate::runs::{Alphabet, Unspaced};
     use crate::scan::{Scanned, Scanner};
@@ -100,37 +99,5 @@ mod tests {
         let z = out.find('z').unwrap();
         assert_eq!(spans.back(Span::new(z, z + 1)).of(text), "z");
         assert!(spans.back(Span::new(3, 4)).of(text).contains('ﬁ'));
-    }
-
-    fn soup() -> impl Strategy<Value = String> {
-        let pieces = prop_oneof![
-            any::<char>().prop_map(String::from),
-            "[ -~]{0,5}",
-            "[\u{300}-\u{345}]{1,3}",
-            "[가-힣\u{1100}-\u{1112}\u{1161}-\u{1175}\u{11a7}-\u{11c2}]{1,4}",
-            "[ａ-ｚＡ-Ｚ０-９ｦ-ﾟ]{1,4}",
-            "[à-ÿ\u{1e00}-\u{1eff}ﬀ-ﬆ]{1,4}",
-            "[\u{900}-\u{9ff}\u{b3e}-\u{b57}\u{bbe}-\u{bd7}]{1,4}",
-            "[ぁ-ゟ\u{3099}\u{309a}ァ-ヿ]{1,4}",
-        ];
-        prop::collection::vec(pieces, 0..24).prop_map(|pieces| pieces.concat())
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
-        #[test]
-        fn stretch_by_stretch_equals_the_whole_text_at_once(text in soup()) {
-            prop_assert_eq!(normal(Form::Nfc, &text), plain(Form::Nfc, &text));
-            prop_assert_eq!(normal(Form::Nfkc, &text), plain(Form::Nfkc, &text));
-        }
-
-        #[test]
-        fn spans_stay_inside_the_text_and_on_characters(text in soup()) {
-            let Scanned { normal: out, spans, .. } = scan(Form::Nfkc, &text);
-            for (at, c) in out.char_indices() {
-                let back = spans.back(Span::new(at, at + c.len_utf8()));
-                prop_assert!(text.get(back.start as usize..back.end as usize).is_some_and(|piece| !piece.is_empty()));
-            }
-        }
     }
 }

@@ -361,6 +361,7 @@ mod tests {
     use super::*;
     use crate::runs::plain_words;
     use icu_normalizer::ComposingNormalizerBorrowed;
+    use lookalike_model::Span;
     use proptest::prelude::*;
 
     /// The simplest correct version: the whole text at once, then one character after the other.
@@ -409,6 +410,7 @@ mod tests {
         let pieces = prop_oneof![
             any::<char>().prop_map(String::from),
             "[ -~]{0,80}",
+            "[ -~]{0,5}",
             "[A-Za-z0-9 .,_'\n-]{0,20}",
             "[А-Яа-яёЁ ]{0,40}",
             "[à-ÿÀ-Þß€’“”…\u{a0}]{1,4}",
@@ -428,6 +430,16 @@ mod tests {
         #[test]
         fn blocks_equal_the_definition(text in soup()) {
             check(&text)?;
+        }
+
+        #[test]
+        fn spans_stay_inside_the_text_and_on_characters(text in soup()) {
+            let mut out = Scanned::default();
+            Scanner::new(Form::Nfkc, Alphabet::LettersMarksNumbers, Unspaced::Bigrams).run(&text, &mut out);
+            for (at, c) in out.normal.char_indices() {
+                let back = out.spans.back(Span::new(at, at + c.len_utf8()));
+                prop_assert!(text.get(back.start as usize..back.end as usize).is_some_and(|piece| !piece.is_empty()));
+            }
         }
     }
 

@@ -367,6 +367,22 @@ fn fingerprints_that_were_made_elsewhere_are_compared_without_a_text() {
     }
 }
 
+/// What has no words by the run's profile is compared with nothing: that must not happen to fingerprints in silence.
+#[test]
+fn fingerprints_that_the_profile_finds_no_word_in_are_rejected() {
+    let folder = Folder::new();
+    folder.file(
+        "in.jsonl",
+        "{\"id\":\"a\",\"text\":\"0123456789012345\"}\n{\"id\":\"b\",\"text\":\"0123456789012345\"}\n",
+    );
+    let run = pairs("in.jsonl -o out.jsonl --unverified --profile kolcz --method simhash:from=hex");
+    run.inside(folder.path()).run().exits(0);
+    let rejected = json_lines(&folder.join("out.jsonl.job/rejected.jsonl"));
+    assert_eq!(rejected.len(), 2);
+    let reason = rejected[0]["reason"].as_str().unwrap();
+    assert_eq!(reason, "broken record: the run's profile finds no word in it; the profile web would");
+}
+
 #[test]
 fn an_output_that_is_a_folder_is_refused_before_the_work() {
     let folder = Folder::new();

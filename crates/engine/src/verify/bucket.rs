@@ -52,17 +52,19 @@ impl<'c> Bucket<'c> {
         Ok(Bucket { ctx, lookup, candidates, members: Vec::new(), resident })
     }
 
-    /// The documents that will be measured: most candidates are told apart by what the methods keep of them.
+    /// Drops the candidates that what the methods keep tells apart, which are most; returns the documents of the others.
     pub(super) fn wanted(&mut self) -> Result<Bits, EngineError> {
         let (ctx, documents) = (self.ctx, self.resident.documents());
         let mut wanted = Bits::new(documents.last().map_or(0, |&last| last + 1));
         let sight = Sight::new(ctx, &self.resident, None, &mut self.lookup)?;
-        for &Candidate { a, b, ref shared } in &self.candidates {
-            if !ctx.recipe.verified || sight.promising(ctx, a, b, shared) {
+        self.candidates.retain(|&Candidate { a, b, ref shared }| {
+            let kept = !ctx.recipe.verified || sight.promising(ctx, a, b, shared);
+            if kept {
                 wanted.set(documents[a as usize]);
                 wanted.set(documents[b as usize]);
             }
-        }
+            kept
+        });
         Ok(wanted)
     }
 

@@ -111,8 +111,9 @@ impl LineReader {
 }
 
 impl Jsonl {
-    /// Moves about `wanted` bytes of whole lines into `lines`, at most three times as many. False when too few stand together to be worth it: at the
-    /// shard's end, before damage, and where a line is so long that it must be looked at by itself.
+    /// Moves about `wanted` bytes of whole lines into `lines`, at most three times as many. False when too few stand
+    /// together to be worth it: at the shard's end, before damage, and where a line is so long that it must be looked at
+    /// by itself.
     pub(super) fn cut(&mut self, wanted: usize, lines: &mut Lines) -> std::io::Result<bool> {
         lines.clear();
         self.stream.advance(std::mem::take(&mut self.used));
