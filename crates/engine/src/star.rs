@@ -7,10 +7,15 @@
 //!
 //! `components`: all but the first document of each connected component are removed.
 //!
-//! Documents with equal words are one node: they have the same neighbours and are each other's.
+//! Documents with equal words are one node: they have the same neighbours and are each other's, nearest before all
+//! others.
+//!
+//! Few of the pairs that a method proposes decide anything: of a hundred copies each need be compared with the kept one
+//! alone. So `star` takes candidates as they are, and has a pair measured only when its turn has come.
 
 use std::collections::HashMap;
 
+use crate::catalogue::Bits;
 use crate::error::EngineError;
 use crate::measure::Measured;
 
@@ -44,7 +49,9 @@ pub(crate) struct Turn {
 
 /// Who can measure two nodes.
 pub(crate) trait Judge {
-    /// The similarity of `a` to `b`; nothing when it is out of the threshold's reach.
+    /// The similarity of `a` to its candidate `b`; nothing when it is out of reach.
+    fn candidate(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError>;
+    /// The similarity of `a` to `b`, whom nobody proposed; nothing when it is out of the threshold's reach.
     fn near(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError>;
     /// The similarity of `a` to `b`, however low.
     fn any(&mut self, a: u32, b: u32) -> Result<f64, EngineError>;
@@ -56,24 +63,39 @@ pub(crate) trait Adjacent {
     fn of(&mut self, node: u32) -> Result<&[Neighbour], EngineError>;
 }
 
-/// One end of a verified pair.
+/// One end of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Neighbour {
-    pub(crate) node: u32,
     /// Similarity of the one to the other.
     pub(crate) similarity: f64,
+    pub(crate) node: u32,
+    /// The pair was measured; until then it is only a candidate.
+    pub(crate) measured: bool,
     /// It reaches the threshold in this direction.
     pub(crate) reached: bool,
+}
+
+impl Neighbour {
+    /// A neighbour that is still to be measured.
+    pub(crate) fn candidate(node: u32) -> Self {
+        Neighbour { node, ..Neighbour::default() }
+    }
+
+    /// Notes what was measured.
+    pub(crate) fn settle(&mut self, measured: Option<Measured>) {
+        let Measured { forward, reached, .. } = measured.unwrap_or(Measured::NONE);
+        (self.similarity, self.measured, self.reached) = (forward, true, reached);
+    }
 }
 
 impl Edge {
     /// What each of the two has for a neighbour.
     pub(crate) fn ends(&self) -> [(u32, Neighbour); 2] {
         let Edge { a, b, measured } = *self;
-        [
-            (a, Neighbour { node: b, similarity: measured.forward, reached: measured.reached }),
-            (b, Neighbour { node: a, similarity: measured.backward, reached: measured.reached_back }),
-        ]
+        let mut ends = [(a, Neighbour::candidate(b)), (b, Neighbour::candidate(a))];
+        ends[0].1.settle(Some(measured));
+        ends[1].1.settle(Some(measured.turned()));
+        ends
     }
 }
 
@@ -93,45 +115,19 @@ struct State {
     witness: u32,
 }
 
-/// What is known of all nodes.
-struct States {
-    nodes: Vec<State>,
+/// What the removed documents of a node found, while there are more of them to come.
+#[derive(Debug, Default)]
+struct Again {
+    /// Place of the last of them: neighbours that were kept before it are measured.
+    seen: u32,
+    /// The best of those.
+    best: Option<Best>,
     /// Witnesses beyond the first, where equal documents have different ones.
-    more: HashMap<u32, Vec<u32>>,
-}
-
-impl States {
-    fn new(nodes: usize) -> Self {
-        let state = State { kept_place: NOBODY, kept: NOBODY, witness: NOBODY };
-        States { nodes: vec![state; nodes], more: HashMap::new() }
-    }
-
-    fn keep(&mut self, node: u32, place: u32, document: u32) {
-        let state = &mut self.nodes[node as usize];
-        if state.kept == NOBODY {
-            (state.kept_place, state.kept) = (place, document);
-        }
-    }
-
-    fn witness(&mut self, node: u32, witness: u32) {
-        let state = &mut self.nodes[node as usize];
-        if state.witness == NOBODY {
-            state.witness = witness;
-        } else if state.witness != witness {
-            let more = self.more.entry(node).or_default();
-            if !more.contains(&witness) {
-                more.push(witness);
-            }
-        }
-    }
-
-    fn witnesses(&self, node: u32) -> impl Iterator<Item = u32> {
-        let first = Some(self.nodes[node as usize].witness).filter(|&witness| witness != NOBODY);
-        first.into_iter().chain(self.more.get(&node).into_iter().flatten().copied())
-    }
+    more: Vec<u32>,
 }
 
 /// The best witness so far.
+#[derive(Debug, Clone, Copy)]
 struct Best {
     similarity: f64,
     /// Place in keeper order.
@@ -140,69 +136,180 @@ struct Best {
     node: u32,
 }
 
-fn offer(best: &mut Option<Best>, similarity: f64, node: u32, states: &States) {
-    let State { kept_place: place, kept: document, .. } = states.nodes[node as usize];
-    if document == NOBODY {
-        return;
-    }
-    let better =
-        |best: &Best| similarity > best.similarity || similarity == best.similarity && place < best.place;
-    if best.as_ref().is_none_or(better) {
-        *best = Some(Best { similarity, place, document, node });
+impl Best {
+    fn beats(&self, other: &Best) -> bool {
+        self.similarity > other.similarity || self.similarity == other.similarity && self.place < other.place
     }
 }
 
-/// Decides by the rule `star`; `turns` are all documents in keeper order.
-pub(crate) fn star(
-    turns: &[Turn],
-    neighbours: &mut dyn Adjacent,
-    nodes: usize,
-    judge: &mut dyn Judge,
-    take: &mut Take<'_>,
-) -> Result<(), EngineError> {
-    let mut states = States::new(nodes);
-    for (place, turn) in turns.iter().enumerate() {
-        let node = turn.node;
-        let mut best = None;
-        if !turn.reference {
-            offer(&mut best, 1.0, node, &states);
-            let near = neighbours.of(node)?;
-            for neighbour in near.iter().filter(|neighbour| neighbour.reached) {
-                offer(&mut best, neighbour.similarity, neighbour.node, &states);
+/// The rule `star` under way. Costs 12 bytes and a bit for each node, and more for those of several documents.
+pub(crate) struct Star {
+    nodes: Vec<State>,
+    /// Nodes of several documents.
+    several: Bits,
+    again: HashMap<u32, Again>,
+    place: u32,
+}
+
+impl Star {
+    /// Begins with `turns`, which are all documents in keeper order.
+    pub(crate) fn new(nodes: usize, turns: &[Turn]) -> Self {
+        let (mut met, mut several) = (Bits::new(nodes as u32), Bits::new(nodes as u32));
+        for turn in turns {
+            if met.get(turn.node) {
+                several.set(turn.node);
             }
-            if best.is_none() {
-                best = one_hop(node, near, &states, judge)?;
-            }
+            met.set(turn.node);
         }
-        let Some(best) = best else {
-            states.keep(node, place as u32, turn.document);
-            continue;
+        let state = State { kept_place: NOBODY, kept: NOBODY, witness: NOBODY };
+        Star { nodes: vec![state; nodes], several, again: HashMap::new(), place: 0 }
+    }
+
+    /// True when `turn` will want to know how similar its candidate is, as far as can be said before its turn has come.
+    pub(crate) fn asks(&self, turn: &Turn, candidate: u32) -> bool {
+        let State { kept_place, kept, .. } = self.nodes[candidate as usize];
+        kept != NOBODY
+            && self.looks(turn)
+            && kept_place >= self.again.get(&turn.node).map_or(0, |again| again.seen)
+    }
+
+    /// True when `turn` will look at its neighbours: it has no equal that is kept.
+    pub(crate) fn looks(&self, turn: &Turn) -> bool {
+        !turn.reference && self.nodes[turn.node as usize].kept == NOBODY
+    }
+
+    /// Decides the next document, whose neighbours are `near`.
+    pub(crate) fn turn(
+        &mut self,
+        turn: &Turn,
+        near: &[Neighbour],
+        judge: &mut dyn Judge,
+        take: &mut Take<'_>,
+    ) -> Result<(), EngineError> {
+        let place = self.place;
+        self.place += 1;
+        let found = if turn.reference { None } else { self.witness(place, turn, near, judge)? };
+        let Some(Best { similarity, document: witness, .. }) = found else {
+            let state = &mut self.nodes[turn.node as usize];
+            if state.kept == NOBODY {
+                (state.kept_place, state.kept) = (place, turn.document);
+            }
+            return Ok(());
         };
-        states.witness(node, best.node);
-        let witness = best.document;
-        take(Removal { document: turn.document, witness, similarity: best.similarity, via: witness })?;
+        take(Removal { document: turn.document, witness, similarity, via: witness })
     }
-    Ok(())
-}
 
-/// The best among the witnesses of removed neighbours, measured.
-fn one_hop(
-    node: u32,
-    near: &[Neighbour],
-    states: &States,
-    judge: &mut dyn Judge,
-) -> Result<Option<Best>, EngineError> {
-    let removed = near.iter().filter(|neighbour| neighbour.reached).map(|neighbour| neighbour.node);
-    let mut witnesses: Vec<u32> = removed.chain([node]).flat_map(|node| states.witnesses(node)).collect();
-    witnesses.sort_unstable();
-    witnesses.dedup();
-    let mut best = None;
-    for witness in witnesses {
-        if let Some(measured) = judge.near(node, witness)?.filter(|measured| measured.reached) {
-            offer(&mut best, measured.forward, witness, states);
+    /// Who stands for a document, if it is to be removed.
+    fn witness(
+        &mut self,
+        place: u32,
+        turn: &Turn,
+        near: &[Neighbour],
+        judge: &mut dyn Judge,
+    ) -> Result<Option<Best>, EngineError> {
+        let node = turn.node;
+        if let Some(equal) = self.kept(node, 1.0) {
+            return Ok(Some(equal));
+        }
+        let mut best = self.again.get(&node).and_then(|again| again.best);
+        for neighbour in near.iter().filter(|neighbour| self.asks(turn, neighbour.node)) {
+            let Neighbour { similarity, reached, .. } = measured(node, *neighbour, judge)?;
+            let offer = self.kept(neighbour.node, similarity).filter(|_| reached);
+            best = offer.into_iter().chain(best).reduce(|one, two| if one.beats(&two) { one } else { two });
+        }
+        let direct = best;
+        if best.is_none() {
+            best = self.one_hop(node, near, judge)?;
+        }
+        if let Some(best) = best {
+            self.note(node, place, direct, best.node);
+        }
+        Ok(best)
+    }
+
+    /// The kept document of a node, as a witness.
+    fn kept(&self, node: u32, similarity: f64) -> Option<Best> {
+        let State { kept_place: place, kept: document, .. } = self.nodes[node as usize];
+        (document != NOBODY).then_some(Best { similarity, place, document, node })
+    }
+
+    /// Remembers what a removed document found.
+    fn note(&mut self, node: u32, place: u32, best: Option<Best>, witness: u32) {
+        let state = &mut self.nodes[node as usize];
+        let first = if state.witness == NOBODY { witness } else { state.witness };
+        state.witness = first;
+        if !self.several.get(node) {
+            return;
+        }
+        let again = self.again.entry(node).or_default();
+        (again.seen, again.best) = (place, best);
+        if witness != first && !again.more.contains(&witness) {
+            again.more.push(witness);
         }
     }
-    Ok(best)
+
+    /// Nodes that stand for the removed documents of a node.
+    fn witnesses(&self, node: u32) -> impl Iterator<Item = u32> {
+        let first = Some(self.nodes[node as usize].witness).filter(|&witness| witness != NOBODY);
+        let more = first.and_then(|_| self.again.get(&node)).map_or(&[][..], |again| &again.more);
+        first.into_iter().chain(more.iter().copied())
+    }
+
+    /// The best among the witnesses of removed neighbours. These are few and measured first; whether a neighbour that
+    /// leads to one is near is asked only of witnesses that are.
+    fn one_hop(
+        &self,
+        node: u32,
+        near: &[Neighbour],
+        judge: &mut dyn Judge,
+    ) -> Result<Option<Best>, EngineError> {
+        let mut found = Vec::new();
+        let ways = self.ways(node, near);
+        for ways in ways.chunk_by(|a, b| a.0 == b.0) {
+            let witness = ways[0].0;
+            if let Some(measured) = judge.near(node, witness)?.filter(|measured| measured.reached) {
+                found.extend(self.kept(witness, measured.forward).map(|best| (best, ways)));
+            }
+        }
+        found.sort_by(|(one, _), (two, _)| {
+            two.similarity.total_cmp(&one.similarity).then(one.place.cmp(&two.place))
+        });
+        for (best, ways) in found {
+            for &(_, way) in ways {
+                let Some(neighbour) = near.get(way) else { return Ok(Some(best)) };
+                if measured(node, *neighbour, judge)?.reached {
+                    return Ok(Some(best));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The witnesses of removed neighbours, each with the neighbour that leads to it; from equal documents a way leads to
+    /// those of their own. Kept neighbours are left out: they were measured, and are not near.
+    fn ways(&self, node: u32, near: &[Neighbour]) -> Vec<(u32, usize)> {
+        let is_kept = |node: u32| self.nodes[node as usize].kept != NOBODY;
+        let mut far: Vec<u32> =
+            near.iter().map(|neighbour| neighbour.node).filter(|&node| is_kept(node)).collect();
+        far.sort_unstable();
+        let mut ways: Vec<(u32, usize)> = self.witnesses(node).map(|witness| (witness, usize::MAX)).collect();
+        for (index, neighbour) in near.iter().enumerate() {
+            if !neighbour.measured || neighbour.reached {
+                ways.extend(self.witnesses(neighbour.node).map(|witness| (witness, index)));
+            }
+        }
+        ways.retain(|(witness, _)| far.binary_search(witness).is_err());
+        ways.sort_unstable();
+        ways
+    }
+}
+
+/// A neighbour of `node`, measured if it was not.
+fn measured(node: u32, mut neighbour: Neighbour, judge: &mut dyn Judge) -> Result<Neighbour, EngineError> {
+    if !neighbour.measured {
+        neighbour.settle(judge.candidate(node, neighbour.node)?);
+    }
+    Ok(neighbour)
 }
 
 /// Decides by the rule `components`; `leaders` are the documents that stand for each node.
@@ -281,7 +388,27 @@ mod tests {
             found.push(removal);
             Ok(())
         };
-        star(turns, &mut InMemory::new(nodes, edges), nodes, table, &mut take).unwrap();
+        let mut neighbours = InMemory::new(nodes, edges, Edge::ends);
+        let mut star = Star::new(nodes, turns);
+        for turn in turns {
+            star.turn(turn, neighbours.of(turn.node).unwrap(), table, &mut take).unwrap();
+        }
+        found
+    }
+
+    /// The same from candidates, of which nothing is known before it is asked for.
+    fn by_asking(turns: &[Turn], candidates: &[(u32, u32)], nodes: usize, table: &mut Table) -> Vec<Removal> {
+        let mut found = Vec::new();
+        let mut take = |removal| {
+            found.push(removal);
+            Ok(())
+        };
+        let ends = |&(a, b): &(u32, u32)| [(a, Neighbour::candidate(b)), (b, Neighbour::candidate(a))];
+        let mut neighbours = InMemory::new(nodes, candidates, ends);
+        let mut star = Star::new(nodes, turns);
+        for turn in turns {
+            star.turn(turn, neighbours.of(turn.node).unwrap(), table, &mut take).unwrap();
+        }
         found
     }
 
@@ -291,7 +418,8 @@ mod tests {
             found.push(removal);
             Ok(())
         };
-        components(turns, &mut InMemory::new(leaders.len(), edges), leaders, table, &mut take).unwrap();
+        components(turns, &mut InMemory::new(leaders.len(), edges, Edge::ends), leaders, table, &mut take)
+            .unwrap();
         found
     }
 
@@ -300,9 +428,14 @@ mod tests {
     struct Table {
         similarity: BTreeMap<(u32, u32), f64>,
         threshold: f64,
+        asked: Vec<(u32, u32)>,
     }
 
     impl Table {
+        fn new(similarity: BTreeMap<(u32, u32), f64>) -> Self {
+            Table { similarity, threshold: 0.8, asked: Vec::new() }
+        }
+
         fn of(&self, a: u32, b: u32) -> f64 {
             self.similarity.get(&(a.min(b), a.max(b))).copied().unwrap_or(0.0)
         }
@@ -314,6 +447,11 @@ mod tests {
     }
 
     impl Judge for Table {
+        fn candidate(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
+            self.asked.push((a, b));
+            Ok(Some(self.measured(a, b)).filter(|measured| measured.forward > 0.5))
+        }
+
         fn near(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
             Ok(Some(self.measured(a, b)))
         }
@@ -368,32 +506,37 @@ mod tests {
         removed.into_iter().map(|(_, removal, _)| removal).collect()
     }
 
-    fn cases() -> impl Strategy<Value = (Vec<Turn>, Vec<Edge>, Table, usize)> {
+    /// Documents in keeper order, candidates, similarities, and the number of nodes.
+    fn cases() -> impl Strategy<Value = (Vec<Turn>, Vec<(u32, u32)>, Table, usize)> {
         (2u32..9).prop_flat_map(|nodes| {
             let similarities =
                 prop::collection::btree_map((0..nodes, 0..nodes), (0u32..=10, any::<bool>()), 0..40);
             let documents = prop::collection::vec(0..nodes, nodes as usize..20).prop_shuffle();
             (similarities, documents).prop_map(move |(similarities, order)| {
-                let mut table = Table { similarity: BTreeMap::new(), threshold: 0.8 };
-                let mut edges = Vec::new();
+                let mut table = Table::new(BTreeMap::new());
+                let mut candidates = Vec::new();
                 for ((a, b), (tenths, proposed)) in similarities {
                     if a < b {
                         table.similarity.insert((a, b), f64::from(tenths) / 10.0);
-                        if proposed && tenths >= 8 {
-                            edges.push(Edge { a, b, measured: table.measured(a, b) });
-                        }
+                        candidates.extend(proposed.then_some((a, b)));
                     }
                 }
                 let turn = |(document, node)| Turn { document: document as u32, node, reference: false };
                 let turns: Vec<Turn> = order.into_iter().enumerate().map(turn).collect();
-                (turns, edges, table, nodes as usize)
+                (turns, candidates, table, nodes as usize)
             })
         })
     }
 
+    fn edges(candidates: &[(u32, u32)], table: &Table) -> Vec<Edge> {
+        let edge = |&(a, b): &(u32, u32)| Edge { a, b, measured: table.measured(a, b) };
+        candidates.iter().map(edge).filter(|edge| edge.measured.counts()).collect()
+    }
+
     proptest! {
         #[test]
-        fn star_is_the_rule_in_the_book((turns, edges, mut table, nodes) in cases()) {
+        fn star_is_the_rule_in_the_book((turns, candidates, mut table, nodes) in cases()) {
+            let edges = edges(&candidates, &table);
             let found = by_star(&turns, &edges, nodes, &mut table);
             prop_assert_eq!(&found, &by_the_book(&turns, &edges, &table));
             for removal in &found {
@@ -403,7 +546,19 @@ mod tests {
         }
 
         #[test]
-        fn components_keep_one_each((turns, edges, mut table, nodes) in cases()) {
+        fn what_decides_nothing_is_not_measured((turns, candidates, mut table, nodes) in cases()) {
+            let expected = by_the_book(&turns, &edges(&candidates, &table), &table);
+            prop_assert_eq!(by_asking(&turns, &candidates, nodes, &mut table), expected);
+            let mut asked = table.asked.clone();
+            asked.sort_unstable();
+            asked.dedup();
+            // Where no documents are equal, no pair is asked for twice.
+            prop_assert!(turns.len() > nodes || asked.len() == table.asked.len());
+        }
+
+        #[test]
+        fn components_keep_one_each((turns, candidates, mut table, nodes) in cases()) {
+            let edges = edges(&candidates, &table);
             let leaders: Vec<u32> = (0..nodes as u32)
                 .map(|node| turns.iter().filter(|turn| turn.node == node).map(|turn| turn.document).min().unwrap_or(0))
                 .collect();
@@ -426,7 +581,7 @@ mod tests {
     #[test]
     fn a_chain_removes_nobody_on_its_own() {
         // 0 is like 1, 1 is like 2, but 2 is not like 0.
-        let mut table = Table { similarity: BTreeMap::from([((0, 1), 0.9), ((1, 2), 0.9)]), threshold: 0.8 };
+        let mut table = Table::new(BTreeMap::from([((0, 1), 0.9), ((1, 2), 0.9)]));
         let edges = [(0, 1), (1, 2)].map(|(a, b)| Edge { a, b, measured: table.measured(a, b) });
         let turns = [0, 1, 2].map(|node| Turn { document: node, node, reference: false });
         let found = by_star(&turns, &edges, 3, &mut table);
@@ -436,8 +591,17 @@ mod tests {
     }
 
     #[test]
+    fn copies_are_compared_with_the_kept_one_alone() {
+        let pairs: Vec<(u32, u32)> = (0..100).flat_map(|a| (a + 1..100).map(move |b| (a, b))).collect();
+        let mut table = Table::new(pairs.iter().map(|&pair| (pair, 0.9)).collect());
+        let turns: Vec<Turn> = (0..100).map(|node| Turn { document: node, node, reference: false }).collect();
+        assert_eq!(by_asking(&turns, &pairs, 100, &mut table).len(), 99);
+        assert_eq!(table.asked, (1..100).map(|node| (node, 0)).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn documents_to_compare_with_stay() {
-        let mut table = Table { similarity: BTreeMap::from([((0, 1), 0.9)]), threshold: 0.8 };
+        let mut table = Table::new(BTreeMap::from([((0, 1), 0.9)]));
         let edges = [Edge { a: 0, b: 1, measured: table.measured(0, 1) }];
         let turn = |document, node, reference| Turn { document, node, reference };
         let turns = [turn(0, 0, true), turn(1, 0, true), turn(2, 1, true), turn(3, 1, false)];

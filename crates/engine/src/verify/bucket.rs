@@ -16,9 +16,8 @@ use crate::context::Context;
 use crate::error::EngineError;
 use crate::keepers::Keepers;
 use crate::measure::Measured;
-use crate::panel::Shared;
 use crate::recipe::ClusterRule;
-use crate::star::{self, Adjacent, Edge, Judge};
+use crate::star::{self, Adjacent, Edge, Judge, Neighbour, Star, Turn};
 use crate::store::file::RunWriter;
 use crate::store::sort::{Codec, couple};
 
@@ -57,11 +56,11 @@ impl<'c> Bucket<'c> {
         let (ctx, documents) = (self.ctx, self.resident.documents());
         let mut wanted = Bits::new(documents.last().map_or(0, |&last| last + 1));
         let sight = Sight::new(ctx, &self.resident, None, &mut self.lookup)?;
-        self.candidates.retain(|&Candidate { a, b, ref shared }| {
-            let kept = !ctx.recipe.verified || sight.promising(ctx, a, b, shared);
+        self.candidates.retain(|pair| {
+            let kept = !ctx.recipe.verified || sight.promising(ctx, pair);
             if kept {
-                wanted.set(documents[a as usize]);
-                wanted.set(documents[b as usize]);
+                wanted.set(documents[pair.a as usize]);
+                wanted.set(documents[pair.b as usize]);
             }
             kept
         });
@@ -94,11 +93,11 @@ impl<'c> Bucket<'c> {
         Ok(edges)
     }
 
-    /// Decides every document of the bucket.
+    /// Decides every document of the bucket: by what was measured, or by measuring what is asked for.
     pub(super) fn decide(
         mut self,
         keepers: &Keepers,
-        edges: Vec<Edge>,
+        edges: Option<Vec<Edge>>,
         tally: &mut Tally,
     ) -> Result<Vec<Removal>, EngineError> {
         let ctx = self.ctx;
@@ -109,16 +108,23 @@ impl<'c> Bucket<'c> {
             .iter()
             .filter_map(|&(leader, member)| Some((member, self.resident.index(leader)? as u32)));
         let turns = keepers.order(&mut self.lookup, own.chain(equal).collect())?;
-        let mut neighbours = InMemory::new(documents.len(), &edges);
-        drop(edges);
-        let mut judge = ResidentJudge { ctx, resident: &self.resident, hops: 0 };
+        let mut neighbours = match edges {
+            Some(edges) => InMemory::new(documents.len(), &edges, Edge::ends),
+            None => InMemory::new(documents.len(), &self.candidates, Candidate::ends),
+        };
+        self.candidates = Vec::new();
+        let mut judge = ResidentJudge { ctx, resident: &self.resident, floor: floor(ctx), tally };
         let mut removals = Vec::new();
         let mut take = |removal| {
             removals.push(removal);
             Ok(())
         };
-        decide(ctx, &turns, &mut neighbours, documents, &mut judge, &mut take)?;
-        tally.hops += judge.hops;
+        match ctx.recipe.cluster {
+            ClusterRule::Star => judge.star(&turns, &mut neighbours, &mut take)?,
+            ClusterRule::Components => {
+                star::components(&turns, &mut neighbours, documents, &mut judge, &mut take)?;
+            }
+        }
         Ok(removals)
     }
 
@@ -139,21 +145,6 @@ pub(super) fn put_pair(documents: &[u32], edge: &Edge, writer: &mut RunWriter) -
     let pair = couple(documents[edge.a as usize], documents[edge.b as usize]);
     Pairs.put((pair, edge.measured.forward.to_bits(), edge.measured.backward.to_bits()), &mut bytes);
     writer.push(&bytes)
-}
-
-/// Decides by the run's rule.
-pub(super) fn decide(
-    ctx: &Context<'_>,
-    turns: &[star::Turn],
-    neighbours: &mut dyn Adjacent,
-    leaders: &[u32],
-    judge: &mut dyn Judge,
-    take: &mut star::Take<'_>,
-) -> Result<(), EngineError> {
-    match ctx.recipe.cluster {
-        ClusterRule::Star => star::star(turns, neighbours, leaders.len(), judge, take),
-        ClusterRule::Components => star::components(turns, neighbours, leaders, judge, take),
-    }
 }
 
 /// The documents that a measurement sees: one piece of a bucket, or two. Their places count on from the first piece to
@@ -211,7 +202,7 @@ impl<'r> Sight<'r> {
     }
 
     /// True unless a candidate need not be measured.
-    fn promising(&self, ctx: &Context<'_>, a: u32, b: u32, shared: &Shared) -> bool {
+    pub(super) fn promising(&self, ctx: &Context<'_>, &Candidate { a, b, ref shared }: &Candidate) -> bool {
         !self.apart(a, b) && ctx.panel.promising(self.record(a), self.record(b), shared)
     }
 }
@@ -226,7 +217,8 @@ pub(super) fn measure(
 ) -> Result<(), EngineError> {
     ctx.check()?;
     let floor = floor(ctx);
-    let judge = |&Candidate { a, b, ref shared }: &Candidate| -> Verdict {
+    let judge = |pair: &Candidate| -> Verdict {
+        let &Candidate { a, b, ref shared } = pair;
         if !ctx.recipe.verified {
             if sight.apart(a, b) {
                 return Verdict::Unpromising;
@@ -236,23 +228,21 @@ pub(super) fn measure(
             let said = ctx.panel.accept(one, two, shared, own);
             return said.map_or(Verdict::Unpromising, |score| Verdict::Measured(as_measured(score)));
         }
-        if !sight.promising(ctx, a, b, shared) {
+        if !sight.promising(ctx, pair) {
             return Verdict::Unpromising;
         }
         ctx.measure.compare(sight.set(a), sight.set(b), floor).map_or(Verdict::TooFar, Verdict::Measured)
     };
     let verdicts: Vec<Verdict> = candidates.par_iter().with_min_len(64).map(judge).collect();
     for (&Candidate { a, b, .. }, verdict) in candidates.iter().zip(verdicts) {
-        tally.verified += u64::from(!matches!(verdict, Verdict::Unpromising));
-        let measured = match verdict {
-            Verdict::Measured(measured) => measured,
-            Verdict::TooFar if ctx.recipe.all => Measured::NONE,
-            _ => continue,
+        let found = match verdict {
+            Verdict::Unpromising => continue,
+            Verdict::TooFar => None,
+            Verdict::Measured(measured) => Some(measured),
         };
-        let similarity = measured.forward.max(measured.backward);
-        tally.take(Sample { a: sight.document(a), b: sight.document(b), similarity }, measured.counts());
-        tally.trim_if_many(ctx.measure.threshold.value());
-        if measured.counts() || ctx.recipe.all {
+        let found = found.or(ctx.recipe.all.then_some(Measured::NONE));
+        count(ctx, tally, [sight.document(a), sight.document(b)], found);
+        if let Some(measured) = found.filter(|measured| measured.counts() || ctx.recipe.all) {
             take(Edge { a, b, measured })?;
         }
     }
@@ -266,6 +256,15 @@ enum Verdict {
     TooFar,
     /// Measured.
     Measured(Measured),
+}
+
+/// Takes two documents into account that were measured, to the end or until they were seen to be too far apart.
+pub(super) fn count(ctx: &Context<'_>, tally: &mut Tally, [a, b]: [u32; 2], found: Option<Measured>) {
+    tally.verified += 1;
+    let Some(measured) = found else { return };
+    let similarity = measured.forward.max(measured.backward);
+    tally.take(Sample { a: a.min(b), b: a.max(b), similarity }, measured.counts());
+    tally.trim_if_many(ctx.measure.threshold.value());
 }
 
 /// What a method that decides by a measure of its own finds between two documents.
@@ -283,7 +282,7 @@ fn as_measured(score: Score) -> Measured {
 
 /// Below this a pair need not be measured to the end. A little under the threshold it still is, so that a person can
 /// see what lies there.
-fn floor(ctx: &Context<'_>) -> Threshold {
+pub(super) fn floor(ctx: &Context<'_>) -> Threshold {
     if ctx.recipe.all {
         return Threshold::LOWEST;
     }
@@ -314,15 +313,66 @@ impl Both<'_> {
     }
 }
 
-struct ResidentJudge<'b> {
+/// Documents that are decided between two looks at what can be measured ahead, by all threads.
+const AHEAD: usize = 1 << 9;
+
+/// Judges documents that are all in memory.
+struct ResidentJudge<'b, 't> {
     ctx: &'b Context<'b>,
     resident: &'b Resident,
-    hops: u64,
+    floor: Threshold,
+    tally: &'t mut Tally,
 }
 
-impl ResidentJudge<'_> {
+impl ResidentJudge<'_, '_> {
+    fn star(
+        &mut self,
+        turns: &[Turn],
+        neighbours: &mut InMemory,
+        take: &mut star::Take<'_>,
+    ) -> Result<(), EngineError> {
+        let mut star = Star::new(self.resident.documents().len(), turns);
+        for turns in turns.chunks(AHEAD) {
+            self.ctx.check()?;
+            self.ahead(&star, turns, neighbours);
+            for turn in turns {
+                star.turn(turn, neighbours.of(turn.node)?, self, take)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Measures what some turns will ask for, as far as that is known already.
+    fn ahead(&mut self, star: &Star, turns: &[Turn], neighbours: &mut InMemory) {
+        let mut asked: Vec<(usize, u32)> = Vec::new();
+        for turn in turns.iter().filter(|turn| star.looks(turn)) {
+            let places = neighbours.places(turn.node);
+            let entries = &neighbours.entries()[places.clone()];
+            let asks = |entry: &Neighbour| !entry.measured && star.asks(turn, entry.node);
+            asked.extend(places.zip(entries).filter(|(_, entry)| asks(entry)).map(|(at, _)| (at, turn.node)));
+        }
+        asked.sort_unstable();
+        asked.dedup();
+        let entries = neighbours.entries();
+        let (measure, resident, floor) = (self.ctx.measure, self.resident, self.floor);
+        let compare = |&(at, node): &(usize, u32)| {
+            let other = entries[at].node as usize;
+            measure.compare(resident.set(node as usize), resident.set(other), floor)
+        };
+        let found: Vec<Option<Measured>> = asked.par_iter().with_min_len(16).map(compare).collect();
+        for ((at, node), measured) in asked.into_iter().zip(found) {
+            self.count(node, entries[at].node, measured);
+            entries[at].settle(measured);
+        }
+    }
+
+    fn count(&mut self, a: u32, b: u32, measured: Option<Measured>) {
+        let documents = [a, b].map(|place| self.resident.documents()[place as usize]);
+        count(self.ctx, self.tally, documents, measured);
+    }
+
     fn both(&mut self, a: u32, b: u32) -> Both<'_> {
-        self.hops += 1;
+        self.tally.hops += 1;
         let width = self.ctx.panel.width();
         Both {
             records: [a, b].map(|place| self.resident.record(place as usize, width)),
@@ -331,7 +381,14 @@ impl ResidentJudge<'_> {
     }
 }
 
-impl Judge for ResidentJudge<'_> {
+impl Judge for ResidentJudge<'_, '_> {
+    fn candidate(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
+        let sets = [a, b].map(|place| self.resident.set(place as usize));
+        let measured = self.ctx.measure.compare(sets[0], sets[1], self.floor);
+        self.count(a, b, measured);
+        Ok(measured)
+    }
+
     fn near(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
         let ctx = self.ctx;
         Ok(self.both(a, b).compare(ctx, ctx.measure.threshold))
@@ -340,18 +397,5 @@ impl Judge for ResidentJudge<'_> {
     fn any(&mut self, a: u32, b: u32) -> Result<f64, EngineError> {
         let ctx = self.ctx;
         Ok(self.both(a, b).any(ctx))
-    }
-}
-
-/// A judge of documents that have no neighbours.
-pub(super) struct Nobody;
-
-impl Judge for Nobody {
-    fn near(&mut self, _: u32, _: u32) -> Result<Option<Measured>, EngineError> {
-        Ok(None)
-    }
-
-    fn any(&mut self, _: u32, _: u32) -> Result<f64, EngineError> {
-        Ok(0.0)
     }
 }

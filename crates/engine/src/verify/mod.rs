@@ -35,8 +35,9 @@ use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::gather;
 use crate::keepers::Keepers;
-use crate::recipe::Task;
-use crate::star::{self, Removal};
+use crate::measure::Measured;
+use crate::recipe::{ClusterRule, Task};
+use crate::star::{Judge, Removal, Star};
 use crate::store::file::{Records, Run, RunWriter};
 use crate::store::sort::{Codec, Couples, couple, uncouple};
 use crate::store::symbols::{Block, BlockBuilder, SpoolReader, SpoolWriter};
@@ -174,9 +175,9 @@ fn run_bucket(
         component.run(candidates, members, keepers, &target, &mut tally)?;
     } else {
         let mut bucket = load(ctx, catalogue, partition, number)?;
-        let edges = bucket.measure(&mut tally)?;
+        let edges = if measures_all(ctx) { Some(bucket.measure(&mut tally)?) } else { None };
         match ctx.recipe.task {
-            Task::Pairs => bucket.write_pairs(&edges, &target)?,
+            Task::Pairs => bucket.write_pairs(&edges.unwrap_or_default(), &target)?,
             Task::Dedup => write_removals(ctx, &target, bucket.decide(keepers, edges, &mut tally)?)?,
         }
     }
@@ -184,6 +185,11 @@ fn run_bucket(
     ["spool", "candidates", Couples::KIND]
         .iter()
         .try_for_each(|what| remove_if_there(&bucket_file(ctx, number, what)))
+}
+
+/// True when every pair has to be measured, and not only those that decide something.
+fn measures_all(ctx: &Context<'_>) -> bool {
+    ctx.recipe.task == Task::Pairs || ctx.recipe.cluster == ClusterRule::Components || !ctx.recipe.verified
 }
 
 fn own_candidates(ctx: &Context<'_>, number: u32) -> Result<Records, EngineError> {
@@ -257,9 +263,9 @@ fn lonely_classes(
     let mut decide = |class: &mut Vec<u32>| -> Result<(), EngineError> {
         let turns = keepers.order(&mut lookup, class.iter().map(|&document| (document, 0)).collect())?;
         class.clear();
-        let mut alone = neighbours::InMemory::new(1, &[]);
         let mut take = |removal| removals.push(&Removals::encode(removal));
-        star::star(&turns, &mut alone, 1, &mut bucket::Nobody, &mut take)
+        let mut star = Star::new(1, &turns);
+        turns.iter().try_for_each(|turn| star.turn(turn, &[], &mut Nobody, &mut take))
     };
     classes::members(ctx, |leader, member| {
         if partition.bucket_of(leader) != NONE {
@@ -274,6 +280,23 @@ fn lonely_classes(
     })?;
     decide(&mut class)?;
     removals.finish()
+}
+
+/// A judge of documents that have no neighbours.
+struct Nobody;
+
+impl Judge for Nobody {
+    fn candidate(&mut self, _: u32, _: u32) -> Result<Option<Measured>, EngineError> {
+        Ok(None)
+    }
+
+    fn near(&mut self, _: u32, _: u32) -> Result<Option<Measured>, EngineError> {
+        Ok(None)
+    }
+
+    fn any(&mut self, _: u32, _: u32) -> Result<f64, EngineError> {
+        Ok(0.0)
+    }
 }
 
 fn write_removals(

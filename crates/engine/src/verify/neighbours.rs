@@ -1,10 +1,11 @@
 //! Who is next to whom: in memory, or in a file.
 
+use std::ops::Range;
 use std::path::Path;
 
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
-use crate::star::{Adjacent, Edge, Neighbour};
+use crate::star::{Adjacent, Neighbour};
 use crate::store::file::{Access, Run, RunWriter};
 use crate::store::sort::{Codec, Sorter, existing};
 
@@ -15,56 +16,65 @@ pub(crate) struct InMemory {
 }
 
 impl InMemory {
-    pub(crate) fn new(nodes: usize, edges: &[Edge]) -> Self {
+    /// Takes pairs, of which `ends` tells both ends.
+    pub(crate) fn new<P>(nodes: usize, pairs: &[P], ends: impl Fn(&P) -> [(u32, Neighbour); 2]) -> Self {
         let mut starts = vec![0; nodes + 1];
-        for edge in edges {
-            starts[edge.a as usize + 1] += 1;
-            starts[edge.b as usize + 1] += 1;
+        for (node, _) in pairs.iter().flat_map(&ends) {
+            starts[node as usize + 1] += 1;
         }
         for node in 0..nodes {
             starts[node + 1] += starts[node];
         }
         let mut next = starts.clone();
-        let mut entries = vec![Neighbour::default(); edges.len() * 2];
-        for edge in edges {
-            for (node, entry) in edge.ends() {
-                entries[next[node as usize]] = entry;
-                next[node as usize] += 1;
-            }
+        let mut entries = vec![Neighbour::default(); pairs.len() * 2];
+        for (node, entry) in pairs.iter().flat_map(&ends) {
+            entries[next[node as usize]] = entry;
+            next[node as usize] += 1;
         }
         InMemory { starts, entries }
+    }
+
+    /// Where the neighbours of a node are among all.
+    pub(super) fn places(&self, node: u32) -> Range<usize> {
+        self.starts[node as usize]..self.starts[node as usize + 1]
+    }
+
+    /// The neighbours of all nodes.
+    pub(super) fn entries(&mut self) -> &mut [Neighbour] {
+        &mut self.entries
     }
 }
 
 impl Adjacent for InMemory {
     fn of(&mut self, node: u32) -> Result<&[Neighbour], EngineError> {
-        Ok(&self.entries[self.starts[node as usize]..self.starts[node as usize + 1]])
+        Ok(&self.entries[self.places(node)])
     }
 }
 
-/// One end of an edge in a file: whose neighbour, which node, similarity, whether it reaches the threshold.
+/// One end of a pair in a file: whose neighbour, which node, similarity, whether it was measured (1) and reaches the
+/// threshold (2).
 #[derive(Debug, Clone, Copy)]
 struct Ends;
 
 impl Codec for Ends {
-    type Item = (u32, u32, u64, bool);
+    type Item = (u32, u32, u64, u8);
     const KIND: &'static str = "ends";
 
     fn width(self) -> usize {
         17
     }
 
-    fn put(self, (node, neighbour, similarity, reached): Self::Item, out: &mut [u8]) {
+    fn put(self, (node, neighbour, similarity, flags): Self::Item, out: &mut [u8]) {
         out[..4].copy_from_slice(&node.to_le_bytes());
         out[4..8].copy_from_slice(&neighbour.to_le_bytes());
         out[8..16].copy_from_slice(&similarity.to_le_bytes());
-        out[16] = reached.into();
+        out[16] = flags;
     }
 
     fn get(self, bytes: &[u8]) -> Self::Item {
         let four = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
         let similarity = u64::from_le_bytes(bytes[8..16].try_into().expect("eight bytes"));
-        (four(0), four(4), similarity, bytes[16] == 1)
+        (four(0), four(4), similarity, bytes[16])
     }
 }
 
@@ -79,11 +89,11 @@ impl Edges {
         Ok(Edges { sorter: Sorter::new(ctx.place("ends"), Ends, memory) })
     }
 
-    pub(super) fn push(&mut self, edge: &Edge) -> Result<(), EngineError> {
-        for (node, entry) in edge.ends() {
-            self.sorter.push((node, entry.node, entry.similarity.to_bits(), entry.reached))?;
-        }
-        Ok(())
+    pub(super) fn push(&mut self, ends: [(u32, Neighbour); 2]) -> Result<(), EngineError> {
+        ends.into_iter().try_for_each(|(node, entry)| {
+            let flags = u8::from(entry.measured) | u8::from(entry.reached) << 1;
+            self.sorter.push((node, entry.node, entry.similarity.to_bits(), flags))
+        })
     }
 
     /// All neighbours, by node. Costs 8 bytes per node in memory.
@@ -118,8 +128,9 @@ impl Adjacent for OnDisk {
     fn of(&mut self, node: u32) -> Result<&[Neighbour], EngineError> {
         self.held.clear();
         for index in self.starts[node as usize]..self.starts[node as usize + 1] {
-            let (_, node, similarity, reached) = Ends.get(self.access.record(index)?);
-            self.held.push(Neighbour { node, similarity: f64::from_bits(similarity), reached });
+            let (_, node, similarity, flags) = Ends.get(self.access.record(index)?);
+            let (measured, reached) = (flags & 1 > 0, flags & 2 > 0);
+            self.held.push(Neighbour { node, similarity: f64::from_bits(similarity), measured, reached });
         }
         Ok(&self.held)
     }

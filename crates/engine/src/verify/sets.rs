@@ -185,20 +185,57 @@ impl OnDisk {
         Ok(OnDisk { spool: SpoolAccess::open(path, ctx.stamp)?, spots, at_hand: HashMap::new(), held: 0 })
     }
 
-    /// The documents at some places, in memory.
+    /// Bytes that a document takes in memory beside its set.
+    pub(super) fn beside(ctx: &Context<'_>) -> u64 {
+        ctx.panel.width() as u64 + 96
+    }
+
+    /// Where pieces of at most `memory` bytes begin, and behind them the number of all; with or without the sets.
+    pub(super) fn pieces(&self, ctx: &Context<'_>, memory: u64, sets: bool) -> Vec<usize> {
+        let (mut pieces, mut filled) = (vec![0], 0);
+        for (place, spot) in self.spots.iter().enumerate() {
+            let bytes = if sets { spot.bytes.into() } else { 0 } + OnDisk::beside(ctx);
+            if filled > 0 && filled + bytes > memory {
+                pieces.push(place);
+                filled = 0;
+            }
+            filled += bytes;
+        }
+        pieces.push(self.spots.len());
+        pieces
+    }
+
+    /// How many of `asked`, in the order of the documents that they begin with, can be served with these in `memory`.
+    pub(super) fn fitting(&self, ctx: &Context<'_>, asked: &[(u32, u32, usize)], memory: u64) -> usize {
+        let (mut filled, mut count) = (0, 0);
+        for same in asked.chunk_by(|a, b| a.0 == b.0) {
+            filled += u64::from(self.spots[same[0].0 as usize].bytes) + OnDisk::beside(ctx);
+            if count > 0 && filled > memory {
+                break;
+            }
+            count += same.len();
+        }
+        count
+    }
+
+    /// The documents at some places, which are in order, in memory; with or without their sets.
     pub(super) fn load(
         &mut self,
         ctx: &Context<'_>,
         lookup: &mut Lookup<'_>,
-        places: std::ops::Range<usize>,
+        places: &mut dyn Iterator<Item = u32>,
+        sets: bool,
     ) -> Result<Resident, EngineError> {
-        let wanted = &self.spots[places];
+        let wanted: Vec<Spot> = places.map(|place| self.spots[place as usize]).collect();
+        let documents = wanted.iter().map(|spot| spot.document).collect();
+        let mut resident = Resident::new(ctx, lookup, documents)?;
+        if !sets {
+            return Ok(resident);
+        }
         let mut offsets: Vec<u64> = wanted.iter().map(|spot| spot.offset).collect();
         offsets.sort_unstable();
         offsets.dedup();
         let inside = |document: u32| wanted.binary_search_by_key(&document, |spot| spot.document).is_ok();
-        let documents = wanted.iter().map(|spot| spot.document).collect();
-        let mut resident = Resident::new(ctx, lookup, documents)?;
         let (mut block, mut buffer) = (Block::default(), Vec::new());
         for offset in offsets {
             ctx.check()?;
