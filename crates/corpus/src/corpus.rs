@@ -5,7 +5,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -225,6 +225,33 @@ fn name_by_common_parent(shards: &mut [Shard], parents: Vec<PathBuf>) {
     }
 }
 
+/// The bytes of a shard, in any order.
+#[derive(Debug)]
+pub struct BytesAt {
+    source: Seekable,
+    name: String,
+}
+
+#[derive(Debug)]
+enum Seekable {
+    File(fs::File),
+    Memory(io::Cursor<Arc<[u8]>>),
+}
+
+impl BytesAt {
+    /// Appends up to `most` bytes from `position` on to `out`; fewer only at the shard's end. Returns how many.
+    pub fn read(&mut self, position: u64, most: usize, out: &mut Vec<u8>) -> Result<usize, CorpusError> {
+        let from = SeekFrom::Start(position);
+        out.reserve(most);
+        let most = most as u64;
+        let read = match &mut self.source {
+            Seekable::File(file) => file.seek(from).and_then(|_| file.take(most).read_to_end(out)),
+            Seekable::Memory(bytes) => bytes.seek(from).and_then(|_| bytes.take(most).read_to_end(out)),
+        };
+        read.map_err(CorpusError::reading(&self.name))
+    }
+}
+
 impl Shard {
     /// Opens the shard for reading from its beginning.
     pub fn open(&self, options: &Arc<ReadOptions>) -> Result<Reader, CorpusError> {
@@ -252,13 +279,24 @@ impl Shard {
         Ok(Reader::new(records, damage, format, compression, consumed, marked))
     }
 
-    /// True for a file of JSON lines that is not compressed: single documents of it are found again at the cost of
-    /// reading its bytes.
+    /// True for a file of JSON lines that is not compressed: single documents of it are found again by where they stand.
     pub fn is_plain_lines(&self, options: &Arc<ReadOptions>) -> bool {
         let here = matches!(self.origin, Origin::File(_) | Origin::Memory(_));
         here && self.open(options).is_ok_and(|reader| {
             reader.format() == Format::Jsonl && reader.compression() == crate::Compression::None
         })
+    }
+
+    /// Opens the shard to read any of its bytes, as they are on disk; only files and memory can be.
+    pub fn bytes_at(&self) -> Result<BytesAt, CorpusError> {
+        let source = match &self.origin {
+            Origin::File(path) => Seekable::File(fs::File::open(path).map_err(self.reading())?),
+            Origin::Memory(content) => Seekable::Memory(io::Cursor::new(content.clone())),
+            Origin::Stdin | Origin::Object(_) => {
+                return Err(self.reading()(io::ErrorKind::NotSeekable.into()));
+            }
+        };
+        Ok(BytesAt { source, name: self.name.clone() })
     }
 
     /// The shard's bytes, uncompressed.

@@ -45,7 +45,7 @@ mod record;
 mod sniff;
 pub mod write;
 
-pub use corpus::{Corpus, Origin, Shard};
+pub use corpus::{BytesAt, Corpus, Origin, Shard};
 pub use error::CorpusError;
 pub use formats::jsonl::{LineReader, Lines, LinesView};
 pub use input::members::Compression;

@@ -267,12 +267,6 @@ impl Bits {
         self.0[document as usize / 64] >> (document % 64) & 1 == 1
     }
 
-    /// The same for a document that there may be no bit for.
-    #[inline]
-    pub(crate) fn has(&self, document: u32) -> bool {
-        self.0.get(document as usize / 64).is_some_and(|bits| bits >> (document % 64) & 1 == 1)
-    }
-
     /// Number of bits that are set.
     pub(crate) fn count(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
@@ -281,5 +275,63 @@ impl Bits {
     #[inline]
     pub(crate) fn set(&mut self, document: u32) {
         self.0[document as usize / 64] |= 1 << (document % 64);
+    }
+}
+
+/// Documents by their rank among some of them. Costs a bit and a half for each of all documents.
+pub(crate) struct Ranks {
+    bits: Bits,
+    /// How many there are before each word of bits.
+    before: Vec<u32>,
+}
+
+impl Ranks {
+    pub(crate) fn new(bits: Bits) -> Self {
+        let count = |count: &mut u32, word: &u64| {
+            let before = *count;
+            *count += word.count_ones();
+            Some(before)
+        };
+        let before = bits.0.iter().scan(0, count).collect();
+        Ranks { bits, before }
+    }
+
+    /// How many documents come before this one.
+    #[inline]
+    pub(crate) fn rank(&self, document: u32) -> u32 {
+        let word = document as usize / 64;
+        self.before[word] + (self.bits.0[word] & ((1 << (document % 64)) - 1)).count_ones()
+    }
+
+    /// All documents, in order.
+    pub(crate) fn documents(&self) -> Vec<u32> {
+        let of_word = |(index, &word): (usize, &u64)| {
+            let mut rest = word;
+            std::iter::from_fn(move || {
+                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
+                rest &= rest - 1;
+                Some(index as u32 * 64 + bit)
+            })
+        };
+        self.bits.0.iter().enumerate().flat_map(of_word).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn ranks_count(documents in prop::collection::btree_set(0u32..500, 0..60)) {
+            let mut bits = Bits::new(500);
+            documents.iter().for_each(|&document| bits.set(document));
+            let ranks = Ranks::new(bits);
+            prop_assert_eq!(ranks.documents(), documents.iter().copied().collect::<Vec<_>>());
+            for document in 0..500 {
+                prop_assert_eq!(ranks.rank(document) as usize, documents.range(..document).count());
+            }
+        }
     }
 }

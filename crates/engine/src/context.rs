@@ -44,18 +44,29 @@ pub enum Spool {
 /// Smaller shards are not looked at to see whether they can be read again: that would cost more than it saves.
 const LEAST_READ_AGAIN: u64 = if cfg!(test) { 1 } else { MIB };
 
+/// How the documents of a unit are had again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// What they are measured by is kept on disk.
+    pub(crate) spooled: bool,
+    /// They can be read again by where they stand in their shards.
+    pub(crate) seekable: bool,
+}
+
 impl Spool {
-    /// True when it is kept for the documents of `unit`.
-    pub(crate) fn keeps(self, corpus: &Corpus, unit: &Unit) -> bool {
-        let quick = |shard: &Shard| {
-            shard.bytes.is_some_and(|bytes| bytes >= LEAST_READ_AGAIN)
-                && shard.is_plain_lines(corpus.options())
+    /// What is kept of the documents of `unit`.
+    pub(crate) fn keeps(self, corpus: &Corpus, unit: &Unit) -> Kept {
+        let seekable = |least: u64| {
+            let mut shards = corpus.shards()[unit.clone()].iter();
+            let large = |shard: &Shard| shard.bytes.is_some_and(|bytes| bytes >= least);
+            shards.all(|shard| large(shard) && shard.is_plain_lines(corpus.options()))
         };
-        match self {
-            Spool::Auto => !corpus.shards()[unit.clone()].iter().all(quick),
-            Spool::Disk => true,
-            Spool::None => false,
-        }
+        let seekable = match self {
+            Spool::Auto => seekable(LEAST_READ_AGAIN),
+            Spool::Disk => false,
+            Spool::None => seekable(0),
+        };
+        Kept { spooled: !seekable && self != Spool::None, seekable }
     }
 }
 

@@ -33,7 +33,7 @@ struct First {
 /// Sketches the first documents of a corpus; returns how many bytes of the input they took and how much scratch.
 pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: Spool) -> Result<(u64, u64), EngineError> {
     // What becomes of the first documents is taken to become of all.
-    let spool = !corpus.shards().is_empty() && spool.keeps(corpus, &(0..1));
+    let spool = !corpus.shards().is_empty() && spool.keeps(corpus, &(0..1)).spooled;
     let (panel, measure, profile) = (recipe.panel()?, recipe.measure()?, recipe.profile()?);
     let first = first(recipe, corpus)?;
     panel.proposers().iter().for_each(|seat| teach(seat, &profile, &first.texts));

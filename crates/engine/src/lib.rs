@@ -15,6 +15,7 @@
 //! Beside them: [`panel`], the methods of a run together; [`walk`], every document of a corpus; [`measure`], the true similarity of two documents; `pipeline`,
 //! documents through workers in order; `store`, run files and external sorting.
 
+mod again;
 mod candidates;
 mod catalogue;
 mod classes;

@@ -29,6 +29,11 @@ pub(crate) const HEAVY: usize = 2 << 20;
 const PER_BYTE: usize = 5;
 const PER_WORD: usize = 50;
 
+/// Bytes that a large document takes while it is handled.
+pub(crate) fn weight_of(bytes: usize, words: usize) -> usize {
+    bytes * PER_BYTE + words * PER_WORD
+}
+
 /// Small shards are put together until they reach this size: each unit leaves a few files behind. Tests want many.
 const UNIT_BYTES: u64 = if cfg!(test) { 16 << 10 } else { 64 << 20 };
 
@@ -161,7 +166,7 @@ impl Batch {
         if read >= HEAVY {
             let ends = |byte: &&u8| !(byte.is_ascii_alphanumeric() || (0x80..0xe0).contains(*byte));
             let words = self.text.as_bytes().iter().chain(&self.bytes).filter(ends).count();
-            self.weight += read * (PER_BYTE - 1) + words * PER_WORD;
+            self.weight += weight_of(read, words) - read;
         }
     }
 

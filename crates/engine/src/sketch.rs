@@ -4,7 +4,7 @@
 //!
 //! | file | holds | bytes per document |
 //! |---|---|---|
-//! | `u000000.docs` | [`Row`]s | 56 |
+//! | `u000000.docs` | [`Row`]s | 68 |
 //! | `u000000.names` | id, address, the field that keepers are chosen by | their length + 12 |
 //! | `u000000.payload` | lengths and payloads of all methods | 4 + the method's, for each |
 //! | `u000000.keys0.000000` … | postings of the first method, sorted, numbered from the unit's first document | 12 or 16 per key |
@@ -16,14 +16,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use lookalike_corpus::{Corpus, LineReader};
+use lookalike_corpus::{Corpus, Item, LineReader};
 use lookalike_methods::{Key, Page, Scratch, Sketch};
-use lookalike_model::{Document, Reason};
+use lookalike_model::{Document, Place, Reason};
 use lookalike_text::extract::Extractor;
 use lookalike_text::{Features, hash};
 use serde::{Deserialize, Serialize};
 
-use crate::context::{Context, remove_if_there};
+use crate::context::{Context, Kept, remove_if_there};
 use crate::error::EngineError;
 use crate::panel::{Panel, Seat};
 use crate::pipeline::{self, Batch, Feed, HEAVY, Record, Spare, Weight};
@@ -48,10 +48,14 @@ pub(crate) struct Row {
     pub(crate) within: u64,
     /// Where its names begin.
     pub(crate) names: u64,
+    /// Where it begins in its shard, and how many bytes it takes there, 0 if that is not known; only of use where the
+    /// shard can be read from any place.
+    pub(crate) position: u64,
+    pub(crate) length: u32,
 }
 
 impl Row {
-    pub(crate) const WIDTH: usize = 56;
+    pub(crate) const WIDTH: usize = 68;
     pub(crate) const REJECTED: u32 = u32::MAX;
 
     fn encode(&self) -> [u8; Row::WIDTH] {
@@ -62,6 +66,8 @@ impl Row {
         out[24..40].copy_from_slice(&self.id.to_le_bytes());
         out[40..48].copy_from_slice(&self.within.to_le_bytes());
         out[48..56].copy_from_slice(&self.names.to_le_bytes());
+        out[56..64].copy_from_slice(&self.position.to_le_bytes());
+        out[64..68].copy_from_slice(&self.length.to_le_bytes());
         out
     }
 
@@ -76,6 +82,8 @@ impl Row {
             id: sixteen(24),
             within: eight(40),
             names: eight(48),
+            position: eight(56),
+            length: four(64),
         }
     }
 }
@@ -98,6 +106,8 @@ pub(crate) struct UnitMeta {
     /// Number of key runs of each method.
     pub(crate) key_runs: Vec<usize>,
     pub(crate) spooled: bool,
+    /// Its documents can be read again by where they stand in their shards.
+    pub(crate) seekable: bool,
 }
 
 impl UnitMeta {
@@ -135,8 +145,7 @@ pub(crate) fn sketch(ctx: &Context<'_>) -> Result<(), EngineError> {
         let drivers = shape.drivers.clamp(1, stretches.len().max(1));
         let buffer = ctx.budget.free(0, 0) as usize / 3 / drivers;
         let heavy = Mutex::new(());
-        let spooled: Vec<bool> =
-            stretches.iter().map(|unit| ctx.settings.spool.keeps(corpus, unit)).collect();
+        let kept: Vec<Kept> = stretches.iter().map(|unit| ctx.settings.spool.keeps(corpus, unit)).collect();
         let spare = Spare::default();
         pipeline::run(
             corpus,
@@ -144,8 +153,8 @@ pub(crate) fn sketch(ctx: &Context<'_>) -> Result<(), EngineError> {
             shape,
             ctx.watch,
             || Workshop::new(ctx, corpus),
-            |workshop, batch| workshop.sketch(ctx, batch, spooled[batch.unit], &heavy, &spare),
-            |index, feed| write_unit(ctx, first + todo[index], spooled[index], buffer, feed, &spare),
+            |workshop, batch| workshop.sketch(ctx, batch, kept[batch.unit].spooled, &heavy, &spare),
+            |index, feed| write_unit(ctx, first + todo[index], kept[index], buffer, feed, &spare),
         )?;
         first += all.len();
     }
@@ -157,7 +166,7 @@ pub(crate) fn sketch(ctx: &Context<'_>) -> Result<(), EngineError> {
 fn write_unit(
     ctx: &Context<'_>,
     unit: usize,
-    spooled: bool,
+    kept: Kept,
     buffer: usize,
     feed: &mut Feed<'_, Result<Sketched, EngineError>>,
     spare: &Spare<Sketched>,
@@ -171,12 +180,13 @@ fn write_unit(
     let mut names = create("names", 1)?;
     let mut payload = create("payload", ctx.panel.width())?;
     let mut rejected = create("rejected", 1)?;
+    let Kept { spooled, seekable } = kept;
     let mut spool = match spooled {
         true => Some(SpoolWriter::create(&unit_file(ctx, unit, "spool"), ctx.stamp)?),
         false => None,
     };
     let mut keys = key_sorters(ctx, unit, buffer)?;
-    let mut meta = UnitMeta { shards: Vec::new(), key_runs: Vec::new(), spooled };
+    let mut meta = UnitMeta { shards: Vec::new(), key_runs: Vec::new(), spooled, seekable };
     let mut open = ShardMeta::new();
     let mut records = 0u64;
     while let Some(batch) = feed.next()? {
@@ -360,6 +370,24 @@ impl Workshop {
         })
     }
 
+    /// Reads one line again; appends what it is measured by, and returns the digest of its row.
+    pub(crate) fn line_again(
+        &mut self,
+        ctx: &Context<'_>,
+        line: &[u8],
+        symbols: &mut Vec<u64>,
+    ) -> Option<u128> {
+        match self.lines.line(line, Place::default(), "") {
+            Item::Document(document) => Some(self.tools.again(ctx, 0, &document, symbols).digest),
+            _ => None,
+        }
+    }
+
+    /// Lets go of buffers that a large document left.
+    pub(crate) fn tidy(&mut self, ctx: &Context<'_>) {
+        self.tools = Tools::new(ctx);
+    }
+
     /// Shows all documents of a batch, as each method that wants to sees them, with the number of the method. Returns
     /// how many records could not be read.
     pub(crate) fn show_all(
@@ -404,7 +432,7 @@ impl Workshop {
         ctx.budget.admit_document(batch.weight() as u64)?;
         let _turn = heavy.lock();
         let done = work(&mut self.lines, &mut self.tools);
-        self.tools = Tools::new(ctx);
+        self.tidy(ctx);
         done
     }
 }
@@ -449,6 +477,8 @@ impl Tools {
             id: hash::digest(document.id.as_bytes()),
             names: out.names.len() as u64,
             within,
+            position: document.place.position,
+            length: document.raw.map_or(0, |raw| raw.len() as u32),
             ..Row::default()
         };
         let field = matches!(ctx.keep, Keep::Field { .. }).then(|| document.extras.get(0)).flatten();
@@ -599,7 +629,17 @@ mod tests {
 
     #[test]
     fn rows_are_read_back() {
-        let row = Row { words: 1, text: 4, digest: 5 << 100, id: 6, within: 7, names: 8 << 40 };
+        let names = 8 << 40;
+        let row = Row {
+            words: 1,
+            text: 4,
+            digest: 5 << 100,
+            id: 6,
+            within: 7,
+            names,
+            position: 9 << 50,
+            length: 10,
+        };
         assert_eq!(Row::decode(&row.encode()), row);
     }
 

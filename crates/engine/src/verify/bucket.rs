@@ -1,150 +1,140 @@
-//! One bucket: its candidates are measured, its documents decided.
-
-use std::path::Path;
+//! One part of a bucket: its candidates are measured, its documents decided.
 
 use lookalike_methods::Score;
 use lookalike_model::Threshold;
 use rayon::prelude::*;
 
 use super::neighbours::InMemory;
+use super::parts::Part;
 use super::sets::Resident;
 use super::tally::{Sample, Tally};
-use super::{Pairs, Removal};
+use super::{Pairs, Removal, measures_all};
 use crate::candidates::Candidate;
-use crate::catalogue::{Bits, Catalogue, Lookup};
+use crate::catalogue::Lookup;
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::keepers::Keepers;
 use crate::measure::Measured;
-use crate::recipe::ClusterRule;
+use crate::recipe::{ClusterRule, Task};
 use crate::star::{self, Adjacent, Edge, Judge, Neighbour, Star, Turn};
 use crate::store::file::RunWriter;
 use crate::store::sort::{Codec, couple};
 
-/// Documents that hang together through candidates, all in memory.
-pub(super) struct Bucket<'c> {
-    ctx: &'c Context<'c>,
-    lookup: Lookup<'c>,
-    pub(super) candidates: Vec<Candidate>,
-    /// Equal documents: the first of its class and a further one.
-    pub(super) members: Vec<(u32, u32)>,
-    resident: Resident,
+/// What came of a part.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) tally: Tally,
+    pub(super) removals: Vec<Removal>,
+    /// The pairs that count, where those are asked for.
+    pub(super) pairs: Vec<(u64, u64, u64)>,
 }
 
-impl<'c> Bucket<'c> {
-    /// A bucket with these candidates. The symbols of its documents are still to come.
-    pub(super) fn new(
-        ctx: &'c Context<'c>,
-        catalogue: &'c Catalogue,
-        mut candidates: Vec<Candidate>,
-    ) -> Result<Self, EngineError> {
-        let mut documents: Vec<u32> = candidates.iter().flat_map(|pair| [pair.a, pair.b]).collect();
-        documents.sort_unstable();
-        documents.dedup();
-        let mut lookup = Lookup::new(ctx, catalogue);
-        let resident = Resident::new(ctx, &mut lookup, documents)?;
-        // From here on candidates name places in the bucket.
-        for pair in &mut candidates {
-            let place = |document| resident.index(document).expect("it was just put there") as u32;
-            (pair.a, pair.b) = (place(pair.a), place(pair.b));
-        }
-        Ok(Bucket { ctx, lookup, candidates, members: Vec::new(), resident })
-    }
-
-    /// Drops the candidates that what the methods keep tells apart, which are most; returns the documents of the others.
-    pub(super) fn wanted(&mut self) -> Result<Bits, EngineError> {
-        let (ctx, documents) = (self.ctx, self.resident.documents());
-        let mut wanted = Bits::new(documents.last().map_or(0, |&last| last + 1));
-        let sight = Sight::new(ctx, &self.resident, None, &mut self.lookup)?;
-        self.candidates.retain(|pair| {
-            let kept = !ctx.recipe.verified || sight.promising(ctx, pair);
-            if kept {
-                wanted.set(documents[pair.a as usize]);
-                wanted.set(documents[pair.b as usize]);
+impl Part {
+    /// Measures and decides. `resident` has what its documents are compared by.
+    pub(super) fn run(
+        &self,
+        ctx: &Context<'_>,
+        resident: &Resident,
+        lookup: &mut Lookup<'_>,
+        keepers: &Keepers,
+    ) -> Result<Found, EngineError> {
+        let mut found = Found::default();
+        let edges = match measures_all(ctx) {
+            true => Some(self.measure(ctx, resident, lookup, &mut found.tally)?),
+            false => None,
+        };
+        match ctx.recipe.task {
+            Task::Pairs => {
+                found.pairs = edges.iter().flatten().map(|edge| pair(&self.documents, edge)).collect()
             }
-            kept
-        });
-        Ok(wanted)
-    }
-
-    /// Takes the symbols of a document that is wanted.
-    pub(super) fn add(&mut self, document: u32, symbols: &[u64]) {
-        self.resident.add(self.ctx, document, symbols);
-    }
-
-    /// Goes on once all that is wanted is there.
-    pub(super) fn settle(&mut self) {
-        self.resident.settle(self.ctx);
+            Task::Dedup => self.decide(ctx, resident, lookup, keepers, edges, &mut found)?,
+        }
+        Ok(found)
     }
 
     /// Measures all candidates; returns those that count.
-    pub(super) fn measure(&mut self, tally: &mut Tally) -> Result<Vec<Edge>, EngineError> {
-        let ctx = self.ctx;
-        let sight = Sight::new(ctx, &self.resident, None, &mut self.lookup)?;
+    fn measure(
+        &self,
+        ctx: &Context<'_>,
+        resident: &Resident,
+        lookup: &mut Lookup<'_>,
+        tally: &mut Tally,
+    ) -> Result<Vec<Edge>, EngineError> {
+        let sight = Sight::new(ctx, resident, None, lookup)?;
         let mut edges = Vec::new();
-        for part in self.candidates.chunks(AT_ONCE) {
-            measure(ctx, part, &sight, tally, |edge| {
+        let shared = |index: usize| self.shared.get(index).copied().unwrap_or_default();
+        for (number, pairs) in self.pairs.chunks(AT_ONCE).enumerate() {
+            let candidate = |(index, &(a, b)): (usize, &(u32, u32))| Candidate {
+                a,
+                b,
+                shared: shared(number * AT_ONCE + index),
+            };
+            let candidates: Vec<Candidate> = pairs.iter().enumerate().map(candidate).collect();
+            measure(ctx, &candidates, &sight, tally, |edge| {
                 edges.push(edge);
                 Ok(())
             })?;
         }
-        drop(sight);
-        self.candidates = Vec::new();
         Ok(edges)
     }
 
-    /// Decides every document of the bucket: by what was measured, or by measuring what is asked for.
-    pub(super) fn decide(
-        mut self,
+    /// Decides every document: by what was measured, or by measuring what is asked for.
+    fn decide(
+        &self,
+        ctx: &Context<'_>,
+        resident: &Resident,
+        lookup: &mut Lookup<'_>,
         keepers: &Keepers,
         edges: Option<Vec<Edge>>,
-        tally: &mut Tally,
-    ) -> Result<Vec<Removal>, EngineError> {
-        let ctx = self.ctx;
-        let documents = self.resident.documents();
+        found: &mut Found,
+    ) -> Result<(), EngineError> {
+        let documents = &self.documents;
         let own = documents.iter().enumerate().map(|(place, &document)| (document, place as u32));
-        let equal = self
-            .members
-            .iter()
-            .filter_map(|&(leader, member)| Some((member, self.resident.index(leader)? as u32)));
-        let turns = keepers.order(&mut self.lookup, own.chain(equal).collect())?;
+        let turns = keepers.order(lookup, own.chain(self.members.iter().copied()).collect())?;
+        let candidate = |&(a, b): &(u32, u32)| [(a, Neighbour::candidate(b)), (b, Neighbour::candidate(a))];
         let mut neighbours = match edges {
             Some(edges) => InMemory::new(documents.len(), &edges, Edge::ends),
-            None => InMemory::new(documents.len(), &self.candidates, Candidate::ends),
+            None => InMemory::new(documents.len(), &self.pairs, candidate),
         };
-        self.candidates = Vec::new();
-        let mut judge = ResidentJudge { ctx, resident: &self.resident, floor: floor(ctx), tally };
-        let mut removals = Vec::new();
+        let Found { tally, removals, .. } = found;
+        let mut judge = ResidentJudge { ctx, resident, floor: floor(ctx), tally };
         let mut take = |removal| {
             removals.push(removal);
             Ok(())
         };
         match ctx.recipe.cluster {
-            ClusterRule::Star => judge.star(&turns, &mut neighbours, &mut take)?,
+            ClusterRule::Star => judge.star(&turns, &mut neighbours, &mut take),
             ClusterRule::Components => {
-                star::components(&turns, &mut neighbours, documents, &mut judge, &mut take)?;
+                star::components(&turns, &mut neighbours, documents, &mut judge, &mut take)
             }
         }
-        Ok(removals)
-    }
-
-    /// Writes the pairs that count.
-    pub(super) fn write_pairs(&self, edges: &[Edge], target: &Path) -> Result<(), EngineError> {
-        let mut writer = RunWriter::create(target, Pairs::label(self.ctx))?;
-        edges.iter().try_for_each(|edge| put_pair(self.resident.documents(), edge, &mut writer))?;
-        writer.finish()
     }
 }
 
 /// Candidates that are measured between two looks at whether to stop.
 pub(super) const AT_ONCE: usize = 1 << 18;
 
+/// A pair by the numbers of its documents.
+fn pair(documents: &[u32], edge: &Edge) -> (u64, u64, u64) {
+    let pair = couple(documents[edge.a as usize], documents[edge.b as usize]);
+    (pair, edge.measured.forward.to_bits(), edge.measured.backward.to_bits())
+}
+
+/// Writes pairs.
+pub(super) fn put_pairs(
+    pairs: impl IntoIterator<Item = (u64, u64, u64)>,
+    writer: &mut RunWriter,
+) -> Result<(), EngineError> {
+    let mut bytes = [0; 24];
+    pairs.into_iter().try_for_each(|pair| {
+        Pairs.put(pair, &mut bytes);
+        writer.push(&bytes)
+    })
+}
+
 /// Writes a pair by the numbers of its documents.
 pub(super) fn put_pair(documents: &[u32], edge: &Edge, writer: &mut RunWriter) -> Result<(), EngineError> {
-    let mut bytes = [0; 24];
-    let pair = couple(documents[edge.a as usize], documents[edge.b as usize]);
-    Pairs.put((pair, edge.measured.forward.to_bits(), edge.measured.backward.to_bits()), &mut bytes);
-    writer.push(&bytes)
+    put_pairs([pair(documents, edge)], writer)
 }
 
 /// The documents that a measurement sees: one piece of a bucket, or two. Their places count on from the first piece to
@@ -207,7 +197,7 @@ impl<'r> Sight<'r> {
     }
 }
 
-/// Measures candidates that are named by their places in `sight`; those that count go to `take`.
+/// Measures candidates that are named by their places in `sight` and are not told apart; those that count go to `take`.
 pub(super) fn measure(
     ctx: &Context<'_>,
     candidates: &[Candidate],
@@ -217,8 +207,7 @@ pub(super) fn measure(
 ) -> Result<(), EngineError> {
     ctx.check()?;
     let floor = floor(ctx);
-    let judge = |pair: &Candidate| -> Verdict {
-        let &Candidate { a, b, ref shared } = pair;
+    let judge = |&Candidate { a, b, ref shared }: &Candidate| -> Verdict {
         if !ctx.recipe.verified {
             if sight.apart(a, b) {
                 return Verdict::Unpromising;
@@ -227,9 +216,6 @@ pub(super) fn measure(
             let own = || own_score(ctx, sight.set(a), sight.set(b));
             let said = ctx.panel.accept(one, two, shared, own);
             return said.map_or(Verdict::Unpromising, |score| Verdict::Measured(as_measured(score)));
-        }
-        if !sight.promising(ctx, pair) {
-            return Verdict::Unpromising;
         }
         ctx.measure.compare(sight.set(a), sight.set(b), floor).map_or(Verdict::TooFar, Verdict::Measured)
     };
@@ -250,7 +236,7 @@ pub(super) fn measure(
 }
 
 enum Verdict {
-    /// Not worth measuring.
+    /// No near-duplicates by the word of their methods.
     Unpromising,
     /// Given up on the way.
     TooFar,

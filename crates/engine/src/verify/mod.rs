@@ -6,7 +6,8 @@
 //! itself. A component too large for memory is measured piece by piece.
 //!
 //! - `partition`: components and buckets
-//! - `bucket`: one bucket in memory
+//! - `parts`: a bucket without what is told apart, in parts
+//! - `bucket`: one part in memory
 //! - `oversized`: a component that does not fit
 //! - `neighbours`: who is next to whom, in memory or in a file
 //! - `sets`: what documents are compared by, in memory or on disk
@@ -16,20 +17,27 @@ mod bucket;
 mod neighbours;
 mod oversized;
 mod partition;
+mod parts;
 mod sets;
 pub(crate) mod tally;
 
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 
-use bucket::Bucket;
+use bucket::Found;
+use lookalike_text::hash::Sorting;
 #[cfg(test)]
 pub(crate) use neighbours::InMemory;
 use oversized::Oversized;
 use partition::{NONE, Partition};
+use parts::Part;
+use rayon::prelude::*;
+use sets::{Piece, Resident};
 use tally::Tally;
 
+use crate::again::{Again, Shelf};
 use crate::candidates::{self, Candidate};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Bits, Catalogue, Lookup};
 use crate::classes;
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
@@ -133,11 +141,19 @@ fn distribute(
         None => Ok(()),
     })?;
     equals.into_iter().try_for_each(RunWriter::finish)?;
+    // Documents that can be read from anywhere are, unless their bucket goes through files.
+    let seekable = Shelf::is_seekable(catalogue);
+    let buckets: Vec<u32> =
+        buckets.iter().copied().filter(|&bucket| !seekable || partition.is_oversized(bucket)).collect();
+    let of = |document: u32| buckets.binary_search(&partition.bucket_of(document)).ok();
     let create = |&bucket: &u32| SpoolWriter::create(&bucket_file(ctx, bucket, "spool"), ctx.stamp);
     let mut spools: Vec<SpoolWriter> = buckets.iter().map(create).collect::<Result<_, _>>()?;
     // Small blocks: there is one in the making for each bucket, and single documents are read again from them.
     let mut blocks: Vec<BlockBuilder> = buckets.iter().map(|_| BlockBuilder::with_limit(4 << 10)).collect();
     let mut bytes = Vec::new();
+    if buckets.is_empty() {
+        return Ok(());
+    }
     gather::symbols(ctx, catalogue, &|document| of(document).is_some(), &mut |document, symbols| {
         let Some(place) = of(document) else { return Ok(()) };
         if blocks[place].push(document, symbols) {
@@ -174,12 +190,15 @@ fn run_bucket(
         let (candidates, members) = (own_candidates(ctx, number)?, own_members(ctx, number)?);
         component.run(candidates, members, keepers, &target, &mut tally)?;
     } else {
-        let mut bucket = load(ctx, catalogue, partition, number)?;
-        let edges = if measures_all(ctx) { Some(bucket.measure(&mut tally)?) } else { None };
-        match ctx.recipe.task {
-            Task::Pairs => bucket.write_pairs(&edges.unwrap_or_default(), &target)?,
-            Task::Dedup => write_removals(ctx, &target, bucket.decide(keepers, edges, &mut tally)?)?,
-        }
+        let parts = parts_of(ctx, catalogue, partition, number)?;
+        let found = match Shelf::is_seekable(catalogue) {
+            true => run_parts(ctx, catalogue, keepers, parts)?,
+            false => parts
+                .iter()
+                .map(|part| run_whole(ctx, catalogue, partition, keepers, part, number))
+                .collect::<Result<_, _>>()?,
+        };
+        write_found(ctx, &target, found, &mut tally)?;
     }
     ctx.save(&format!("b{number:06}.done"), &tally)?;
     ["spool", "candidates", Couples::KIND]
@@ -201,53 +220,182 @@ fn own_members(ctx: &Context<'_>, number: u32) -> Result<Records, EngineError> {
     Ok(Run::open(&bucket_file(ctx, number, Couples::KIND), label)?.records())
 }
 
-/// Reads a bucket into memory, from its own files or, when it is the only one, from those of all.
-fn load<'c>(
-    ctx: &'c Context<'c>,
-    catalogue: &'c Catalogue,
+/// A bucket in parts, from its own files or, when it is the only one, from those of all.
+fn parts_of(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
     partition: &Partition,
     number: u32,
-) -> Result<Bucket<'c>, EngineError> {
+) -> Result<Vec<Part>, EngineError> {
     let own = partition.buckets > 1;
-    let mut candidates = Vec::new();
-    let mut records = if own { own_candidates(ctx, number)? } else { candidates::open(ctx)? };
-    while let Some(bytes) = records.next()? {
-        candidates.push(Candidate::decode(bytes));
-    }
-    let mut bucket = Bucket::new(ctx, catalogue, candidates)?;
-    let wanted = bucket.wanted()?;
-    if !own {
+    let mut members = Vec::new();
+    if own {
+        let mut records = own_members(ctx, number)?;
+        while let Some(bytes) = records.next()? {
+            members.push(uncouple(Couples.get(bytes)));
+        }
+    } else {
         classes::members(ctx, |leader, member| {
             if partition.bucket_of(leader) == number {
-                bucket.members.push((leader, member));
+                members.push((leader, member));
             }
             Ok(())
         })?;
-        gather::symbols(ctx, catalogue, &|document| wanted.has(document), &mut |document, symbols| {
-            bucket.add(document, symbols);
-            Ok(())
-        })?;
-        bucket.settle();
-        return Ok(bucket);
     }
-    let mut records = own_members(ctx, number)?;
-    while let Some(bytes) = records.next()? {
-        bucket.members.push(uncouple(Couples.get(bytes)));
+    let open = || if own { own_candidates(ctx, number) } else { candidates::open(ctx) };
+    let most = if Shelf::is_seekable(catalogue) { PART } else { u64::MAX };
+    parts::parts(ctx, catalogue, open, &members, most)
+}
+
+/// Measures and decides parts whose documents can be read from anywhere: small ones side by side, each by one thread, and
+/// large ones one after the other, each by all.
+fn run_parts(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    keepers: &Keepers,
+    parts: Vec<Part>,
+) -> Result<Vec<Found>, EngineError> {
+    let shelf = Shelf::new(ctx, catalogue);
+    let desks = Desks { shelf: &shelf, spare: Mutex::default() };
+    let (large, small): (Vec<Part>, Vec<Part>) = parts.into_iter().partition(|part| part.bytes > LARGE);
+    let mut found: Vec<Found> = small
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|part| {
+            ctx.check()?;
+            desks.at(|desk| desk.run(ctx, keepers, &part))
+        })
+        .collect::<Result<_, _>>()?;
+    for part in large {
+        ctx.check()?;
+        let mut resident = desks.at(|desk| Resident::for_part(ctx, &mut desk.again.lookup, &part))?;
+        let places: Vec<u32> = (0..part.documents.len() as u32).collect();
+        let pieces: Vec<Piece> = places
+            .par_chunks(TOGETHER)
+            .map(|places| desks.at(|desk| desk.read(ctx, &part, places)))
+            .collect::<Result<_, _>>()?;
+        pieces.into_iter().for_each(|piece| resident.take(piece));
+        found.push(desks.at(|desk| part.run(ctx, &resident, &mut desk.again.lookup, keepers))?);
     }
-    let mut spool = SpoolReader::open(&bucket_file(ctx, number, "spool"), ctx.stamp)?;
-    let (mut block, mut buffer) = (Block::default(), Vec::new());
-    while spool.next(&mut block)? {
-        block.documents(
-            &mut buffer,
-            |document| wanted.has(document),
-            |document, symbols| {
-                bucket.add(document, symbols);
-                Ok(())
-            },
-        )?;
+    Ok(found)
+}
+
+/// Documents of a large part that are read by one thread.
+const TOGETHER: usize = 256;
+
+/// About so many bytes of sets are in a part: small enough to stay in a cache, large enough to be worth the trouble.
+const PART: u64 = if cfg!(test) { 1 << 10 } else { 2 << 20 };
+
+/// Above this a part is large.
+const LARGE: u64 = 8 * PART;
+
+/// What threads work with on one part after the other.
+struct Desks<'s> {
+    shelf: &'s Shelf<'s>,
+    spare: Mutex<Vec<Desk<'s>>>,
+}
+
+impl<'s> Desks<'s> {
+    fn at<T>(&self, work: impl FnOnce(&mut Desk<'s>) -> Result<T, EngineError>) -> Result<T, EngineError> {
+        let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = spare().pop();
+        let mut desk = taken.unwrap_or_else(|| Desk {
+            again: Again::new(self.shelf),
+            room: Vec::new(),
+            sorting: Sorting::default(),
+        });
+        let done = work(&mut desk);
+        spare().push(desk);
+        done
     }
-    bucket.settle();
-    Ok(bucket)
+}
+
+struct Desk<'s> {
+    again: Again<'s>,
+    /// Memory of sets.
+    room: Vec<u64>,
+    sorting: Sorting,
+}
+
+impl Desk<'_> {
+    fn run(&mut self, ctx: &Context<'_>, keepers: &Keepers, part: &Part) -> Result<Found, EngineError> {
+        let mut resident = Resident::for_part(ctx, &mut self.again.lookup, part)?;
+        if !part.pairs.is_empty() {
+            let places: Vec<u32> = (0..part.documents.len() as u32).collect();
+            resident.take(self.read(ctx, part, &places)?);
+        }
+        let found = part.run(ctx, &resident, &mut self.again.lookup, keepers)?;
+        self.room = resident.into_room();
+        Ok(found)
+    }
+
+    /// Reads the documents at some places of a part, which are in order.
+    fn read(&mut self, ctx: &Context<'_>, part: &Part, places: &[u32]) -> Result<Piece, EngineError> {
+        let mut values = std::mem::take(&mut self.room);
+        let mut ends = Vec::with_capacity(places.len());
+        if ctx.measures {
+            let documents: Vec<u32> = places.iter().map(|&place| part.documents[place as usize]).collect();
+            let mut next = places.iter();
+            let sorting = &mut self.sorting;
+            self.again.read(&documents, |_, symbols| {
+                ctx.measure.prepare(symbols, &mut values, sorting);
+                ends.extend(next.next().map(|&place| (place, values.len())));
+            })?;
+        }
+        Ok(Piece { values, ends })
+    }
+}
+
+/// Measures and decides a bucket whose documents must be gone through one after the other.
+fn run_whole(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    partition: &Partition,
+    keepers: &Keepers,
+    part: &Part,
+    number: u32,
+) -> Result<Found, EngineError> {
+    let mut lookup = Lookup::new(ctx, catalogue);
+    let mut resident = Resident::for_part(ctx, &mut lookup, part)?;
+    let mut wanted = Bits::new(catalogue.len());
+    part.documents.iter().for_each(|&document| wanted.set(document));
+    let mut add = |document: u32, symbols: &[u64]| {
+        resident.add(ctx, document, symbols);
+        Ok(())
+    };
+    if part.pairs.is_empty() {
+    } else if partition.buckets == 1 {
+        gather::symbols(ctx, catalogue, &|document| wanted.get(document), &mut add)?;
+    } else {
+        let mut spool = SpoolReader::open(&bucket_file(ctx, number, "spool"), ctx.stamp)?;
+        let (mut block, mut buffer) = (Block::default(), Vec::new());
+        while spool.next(&mut block)? {
+            block.documents(&mut buffer, |document| wanted.get(document), &mut add)?;
+        }
+    }
+    resident.settle(ctx);
+    part.run(ctx, &resident, &mut lookup, keepers)
+}
+
+/// Writes what came of the parts of a bucket.
+fn write_found(
+    ctx: &Context<'_>,
+    target: &std::path::Path,
+    parts: Vec<Found>,
+    tally: &mut Tally,
+) -> Result<(), EngineError> {
+    let (mut removals, mut pairs) = (Vec::new(), Vec::new());
+    for found in parts {
+        tally.merge(found.tally, ctx.measure.threshold.value());
+        removals.extend(found.removals);
+        pairs.extend(found.pairs);
+    }
+    if ctx.recipe.task == Task::Dedup {
+        return write_removals(ctx, target, removals);
+    }
+    let mut writer = RunWriter::create(target, Pairs::label(ctx))?;
+    bucket::put_pairs(pairs, &mut writer)?;
+    writer.finish()
 }
 
 /// Equal documents that are near no others.

@@ -185,6 +185,8 @@ impl<'c> Oversized<'c> {
                     next = sorted.next()?;
                 }
                 if part.len() == AT_ONCE || same.is_none() {
+                    ctx.check()?;
+                    part.retain(|pair| !ctx.recipe.verified || sight.promising(ctx, pair));
                     if all {
                         bucket::measure(ctx, &part, &sight, tally, |edge| {
                             let edge = Edge { a: outside(edge.a), b: outside(edge.b), ..edge };
@@ -194,8 +196,6 @@ impl<'c> Oversized<'c> {
                             }
                         })?;
                     } else {
-                        ctx.check()?;
-                        part.retain(|pair| sight.promising(ctx, pair));
                         for &Candidate { a, b, shared } in &part {
                             edges.push(Candidate { a: outside(a), b: outside(b), shared }.ends())?;
                         }

@@ -7,6 +7,7 @@ use crate::candidates::{self, Candidate};
 use crate::catalogue::{Bits, Catalogue};
 use crate::context::Context;
 use crate::error::EngineError;
+use crate::sketch::Row;
 
 /// The bucket of a document without candidates.
 pub(super) const NONE: u32 = u32::MAX;
@@ -51,9 +52,7 @@ impl Partition {
         let record = ctx.panel.width() as u64;
         catalogue.rows(ctx, |document, row| {
             if involved.get(document) {
-                // Words become as many shingles at most; of edit similarity every character counts.
-                let symbols = if ctx.measure.similarity == Similarity::Edit { row.text } else { row.words };
-                let bytes = 8 * u64::from(symbols) + record + 96;
+                let bytes = set_bytes(ctx, row) + record + 96;
                 add(sets.root(document), (bytes.div_ceil(UNIT)) as u32);
             }
             Ok(())
@@ -73,6 +72,12 @@ impl Partition {
     pub(super) fn is_oversized(&self, bucket: u32) -> bool {
         self.oversized.binary_search(&bucket).is_ok()
     }
+}
+
+/// Most bytes that a document's set takes: words become as many shingles at most; of edit similarity every character
+/// counts.
+pub(super) fn set_bytes(ctx: &Context<'_>, row: &Row) -> u64 {
+    8 * u64::from(if ctx.measure.similarity == Similarity::Edit { row.text } else { row.words })
 }
 
 /// What a bucket may take. A later process under a larger cap goes on with the buckets of the first.
@@ -124,27 +129,25 @@ fn pack(mut sets: DisjointSets, involved: &Bits, weights: Vec<u32>, capacity: u6
         buckets[root as usize] = bucket;
     }
     let count = if filled > 0 { bucket + 1 } else { 0 };
-    for document in 0..documents {
-        let root = sets.root(document);
-        sets.answers[document as usize] = if involved.get(document) { buckets[root as usize] } else { NONE };
-    }
+    let bucket_of =
+        |document| if involved.get(document) { buckets[sets.root(document) as usize] } else { NONE };
+    let buckets_of = (0..documents).map(bucket_of).collect();
     // One bucket that does not fit must go through files like several.
     let buckets = if count == 1 && !oversized.is_empty() { 2 } else { count };
-    Partition { buckets_of: sets.answers, buckets, oversized, capacity }
+    Partition { buckets_of, buckets, oversized, capacity }
 }
 
-/// Union-find over document numbers; a root is the lowest number of its set.
-struct DisjointSets {
+/// Union-find over numbers; a root is the lowest number of its set.
+pub(super) struct DisjointSets {
     parents: Vec<u32>,
-    answers: Vec<u32>,
 }
 
 impl DisjointSets {
-    fn new(documents: u32) -> Self {
-        DisjointSets { parents: (0..documents).collect(), answers: vec![0; documents as usize] }
+    pub(super) fn new(count: u32) -> Self {
+        DisjointSets { parents: (0..count).collect() }
     }
 
-    fn root(&mut self, mut document: u32) -> u32 {
+    pub(super) fn root(&mut self, mut document: u32) -> u32 {
         while self.parents[document as usize] != document {
             let above = self.parents[self.parents[document as usize] as usize];
             self.parents[document as usize] = above;
@@ -153,7 +156,7 @@ impl DisjointSets {
         document
     }
 
-    fn join(&mut self, a: u32, b: u32) {
+    pub(super) fn join(&mut self, a: u32, b: u32) {
         let (a, b) = (self.root(a), self.root(b));
         self.parents[a.max(b) as usize] = a.min(b);
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use lookalike_text::hash::Sorting;
 use rayon::prelude::*;
 
+use super::parts::Part;
 use crate::catalogue::Lookup;
 use crate::context::Context;
 use crate::error::EngineError;
@@ -43,12 +44,20 @@ struct Waiting {
     documents: Vec<(u32, usize)>,
 }
 
+/// The sets of some documents, one behind the other.
+#[derive(Default)]
+pub(super) struct Piece {
+    pub(super) values: Vec<u64>,
+    /// The place of each document, and where its set ends.
+    pub(super) ends: Vec<(u32, usize)>,
+}
+
 /// Symbols of some documents, one behind the other, and where each document ends among all that wait.
-type Piece<'w> = (&'w [u64], &'w [(u32, usize)]);
+type Stretch<'w> = (&'w [u64], &'w [(u32, usize)]);
 
 impl Waiting {
     /// The documents in pieces of some symbols.
-    fn pieces(&self) -> Vec<Piece<'_>> {
+    fn stretches(&self) -> Vec<Stretch<'_>> {
         let (mut pieces, mut start, mut first) = (Vec::new(), 0, 0);
         for (index, &(_, end)) in self.documents.iter().enumerate() {
             if end - start >= PIECE || index + 1 == self.documents.len() {
@@ -61,18 +70,56 @@ impl Waiting {
 }
 
 impl Resident {
-    /// These documents, which are in order, with what the methods keep of them. Their symbols are still to come.
-    pub(super) fn new(
+    /// These documents, which are in order. What they are compared by is still to come.
+    pub(super) fn new(documents: Vec<u32>) -> Self {
+        let sets = vec![Set::default(); documents.len()];
+        let pieces = vec![Vec::new()];
+        Resident { documents, sets, pieces, payloads: Vec::new(), waiting: Waiting::default() }
+    }
+
+    /// The same with what the methods keep of them.
+    pub(super) fn with_records(
         ctx: &Context<'_>,
         lookup: &mut Lookup<'_>,
         documents: Vec<u32>,
     ) -> Result<Self, EngineError> {
-        let mut payloads = Vec::with_capacity(documents.len() * ctx.panel.width());
-        for &document in &documents {
-            payloads.extend_from_slice(lookup.record(document)?);
+        let mut resident = Resident::new(documents);
+        resident.payloads.reserve_exact(resident.documents.len() * ctx.panel.width());
+        for &document in &resident.documents {
+            resident.payloads.extend_from_slice(lookup.record(document)?);
         }
-        let sets = vec![Set::default(); documents.len()];
-        Ok(Resident { documents, sets, pieces: vec![Vec::new()], payloads, waiting: Waiting::default() })
+        Ok(resident)
+    }
+
+    /// The documents of a part; what the methods keep of them is there where it is still asked for.
+    pub(super) fn for_part(
+        ctx: &Context<'_>,
+        lookup: &mut Lookup<'_>,
+        part: &Part,
+    ) -> Result<Self, EngineError> {
+        let documents = part.documents.clone();
+        if ctx.recipe.verified {
+            Ok(Resident::new(documents))
+        } else {
+            Resident::with_records(ctx, lookup, documents)
+        }
+    }
+
+    /// Takes the sets of some documents, one behind the other: for each its place, and where it ends.
+    pub(super) fn take(&mut self, piece: Piece) {
+        let mut start = 0;
+        for (place, end) in piece.ends {
+            self.sets[place as usize] = Set { piece: self.pieces.len(), start, end };
+            start = end;
+        }
+        self.pieces.push(piece.values);
+    }
+
+    /// Gives the memory of the last piece back, for others.
+    pub(super) fn into_room(mut self) -> Vec<u64> {
+        let mut room = self.pieces.pop().unwrap_or_default();
+        room.clear();
+        room
     }
 
     /// Takes the symbols of one of the documents.
@@ -86,35 +133,24 @@ impl Resident {
     }
 
     fn prepare(&mut self, ctx: &Context<'_>) {
-        let prepare = |room: &mut Sorting, (symbols, documents): Piece<'_>| {
-            let mut piece = Vec::with_capacity(symbols.len());
-            let mut ends = Vec::with_capacity(documents.len());
+        let prepare = |room: &mut Sorting, (symbols, documents): Stretch<'_>| {
+            let values = Vec::with_capacity(symbols.len());
+            let mut piece = Piece { values, ends: Vec::with_capacity(documents.len()) };
             let begin = documents.last().map_or(0, |&(_, end)| end - symbols.len());
             let mut start = 0;
-            for &(_, end) in documents {
-                ctx.measure.prepare(&symbols[start..end - begin], &mut piece, room);
-                ends.push(piece.len());
+            for &(document, end) in documents {
+                ctx.measure.prepare(&symbols[start..end - begin], &mut piece.values, room);
+                if let Some(place) = self.index(document) {
+                    piece.ends.push((place as u32, piece.values.len()));
+                }
                 start = end - begin;
             }
-            (piece, ends)
+            piece
         };
-        let pieces = self.waiting.pieces();
-        let ready: Vec<(Vec<u64>, Vec<usize>)> =
-            pieces.into_par_iter().map_init(Sorting::default, prepare).collect();
-        let mut waiting = std::mem::take(&mut self.waiting.documents);
-        let mut next = waiting.drain(..);
-        for (piece, ends) in ready {
-            let mut start = 0;
-            for (end, (document, _)) in ends.into_iter().zip(&mut next) {
-                if let Some(index) = self.index(document) {
-                    self.sets[index] = Set { piece: self.pieces.len(), start, end };
-                }
-                start = end;
-            }
-            self.pieces.push(piece);
-        }
-        drop(next);
-        self.waiting.documents = waiting;
+        let stretches = self.waiting.stretches();
+        let ready: Vec<Piece> = stretches.into_par_iter().map_init(Sorting::default, prepare).collect();
+        ready.into_iter().for_each(|piece| self.take(piece));
+        self.waiting.documents.clear();
         self.waiting.symbols.clear();
     }
 
@@ -128,6 +164,10 @@ impl Resident {
         &self.documents
     }
 
+    pub(super) fn into_documents(self) -> Vec<u32> {
+        self.documents
+    }
+
     /// The place of a document.
     pub(super) fn index(&self, document: u32) -> Option<usize> {
         self.documents.binary_search(&document).ok()
@@ -139,9 +179,9 @@ impl Resident {
         &self.pieces[piece][start..end]
     }
 
-    /// What the methods keep of the document at a place.
+    /// What the methods keep of the document at a place; nothing where it is not asked for any more.
     pub(super) fn record(&self, index: usize, width: usize) -> &[u8] {
-        &self.payloads[index * width..][..width]
+        self.payloads.get(index * width..(index + 1) * width).unwrap_or_default()
     }
 }
 
@@ -228,7 +268,7 @@ impl OnDisk {
     ) -> Result<Resident, EngineError> {
         let wanted: Vec<Spot> = places.map(|place| self.spots[place as usize]).collect();
         let documents = wanted.iter().map(|spot| spot.document).collect();
-        let mut resident = Resident::new(ctx, lookup, documents)?;
+        let mut resident = Resident::with_records(ctx, lookup, documents)?;
         if !sets {
             return Ok(resident);
         }

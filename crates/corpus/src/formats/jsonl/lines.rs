@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lookalike_model::{Place, Rejection, Unit};
+use lookalike_model::{Place, Reason, Rejection, Unit};
 
 use super::{Jsonl, Values};
 use crate::formats::resync::skip_byte_order_mark;
@@ -93,17 +93,29 @@ impl LineReader {
         let place =
             Place { record: view.lines.first + index as u64, position: view.lines.offset + begin as u64 };
         let raw = &view.bytes[begin..end];
-        let read = match view.text {
-            Some(text) => {
-                let line = text[begin..end].trim_ascii_end();
-                self.values.read(line, &self.options).map(|()| line)
-            }
-            None => self.values.line(raw, &self.options),
-        };
+        let Some(text) = view.text else { return self.line(raw, place, &view.lines.shard) };
+        let line = text[begin..end].trim_ascii_end();
+        let read = self.values.read(line, &self.options).map(|()| line);
+        self.item(read, raw, place, &view.lines.shard)
+    }
+
+    /// A line that was found by its place in `shard`.
+    pub fn line<'a>(&'a mut self, raw: &'a [u8], place: Place, shard: &str) -> Item<'a> {
+        let read = self.values.line(raw, &self.options);
+        self.item(read, raw, place, shard)
+    }
+
+    fn item<'a>(
+        &'a mut self,
+        read: Result<&'a str, Reason>,
+        raw: &'a [u8],
+        place: Place,
+        shard: &str,
+    ) -> Item<'a> {
         match read {
             Err(reason) => Item::Rejected(Rejection { place, unit: Unit::Byte, reason }),
             Ok(line) => {
-                let (own_id, shard) = (&mut self.own_id, &view.lines.shard);
+                let own_id = &mut self.own_id;
                 Item::Document(self.values.document(line, raw, place, || write_own_id(own_id, shard, place)))
             }
         }

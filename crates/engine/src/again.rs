@@ -1,0 +1,164 @@
+//! Documents read again from their shards, each from where it stands.
+
+use std::sync::{Mutex, PoisonError};
+
+use lookalike_corpus::BytesAt;
+
+use crate::catalogue::{Catalogue, Lookup, ShardView};
+use crate::context::Context;
+use crate::error::EngineError;
+use crate::gather::changed;
+use crate::pipeline::{self, HEAVY};
+use crate::sketch::{Row, Workshop};
+
+/// Lines with no more between them than this are read together.
+const GAP: u64 = 8 << 10;
+
+/// So many bytes are read together, unless one line is longer.
+const TOGETHER: u64 = 256 << 10;
+
+/// All shards, and the turn of those who read a large document.
+pub(crate) struct Shelf<'c> {
+    ctx: &'c Context<'c>,
+    catalogue: &'c Catalogue,
+    shards: Vec<ShardView<'c>>,
+    heavy: Mutex<()>,
+}
+
+impl<'c> Shelf<'c> {
+    pub(crate) fn new(ctx: &'c Context<'c>, catalogue: &'c Catalogue) -> Self {
+        Shelf { ctx, catalogue, shards: catalogue.shards(ctx), heavy: Mutex::new(()) }
+    }
+
+    /// True when every document can be read again by where it stands.
+    pub(crate) fn is_seekable(catalogue: &Catalogue) -> bool {
+        catalogue.units().iter().all(|unit| unit.seekable)
+    }
+}
+
+/// Reads documents again.
+pub(crate) struct Again<'s> {
+    shelf: &'s Shelf<'s>,
+    pub(crate) lookup: Lookup<'s>,
+    /// For the input, and for the corpus that it is compared with.
+    workshops: [Option<Workshop>; 2],
+    open: Option<(usize, BytesAt)>,
+    bytes: Vec<u8>,
+    symbols: Vec<u64>,
+}
+
+impl<'s> Again<'s> {
+    pub(crate) fn new(shelf: &'s Shelf<'s>) -> Self {
+        Again {
+            shelf,
+            lookup: Lookup::new(shelf.ctx, shelf.catalogue),
+            workshops: [None, None],
+            open: None,
+            bytes: Vec::new(),
+            symbols: Vec::new(),
+        }
+    }
+
+    /// Hands over what each of `documents`, which are in order, is measured by.
+    pub(crate) fn read(
+        &mut self,
+        documents: &[u32],
+        mut take: impl FnMut(u32, &[u64]),
+    ) -> Result<(), EngineError> {
+        let mut rest = documents;
+        let mut rows: Vec<Row> = Vec::new();
+        while let Some(&first) = rest.first() {
+            let shard = self.shelf.shards.partition_point(|view| view.first <= first) - 1;
+            let view = &self.shelf.shards[shard];
+            let end = view.first + view.records;
+            rows.clear();
+            for &document in rest.iter().take_while(|&&document| document < end) {
+                let row = self.lookup.row(document)?;
+                if rows.last().is_some_and(|last| !goes_with(last, &row, rows[0].position)) {
+                    break;
+                }
+                rows.push(row);
+            }
+            let (now, later) = rest.split_at(rows.len());
+            self.read_together(shard, now, &rows, &mut take)?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Reads documents that stand close together.
+    fn read_together(
+        &mut self,
+        shard: usize,
+        documents: &[u32],
+        rows: &[Row],
+        take: &mut impl FnMut(u32, &[u64]),
+    ) -> Result<(), EngineError> {
+        let ctx = self.shelf.ctx;
+        let start = rows[0].position;
+        let last = rows[rows.len() - 1];
+        self.bytes.clear();
+        let heavy = last.text.max(last.length) as usize >= HEAVY;
+        let _turn = if heavy {
+            ctx.budget.admit_document(pipeline::weight_of(last.text as usize, last.words as usize) as u64)?;
+            Some(self.shelf.heavy.lock().unwrap_or_else(PoisonError::into_inner))
+        } else {
+            None
+        };
+        match last.length {
+            0 => self.fill_line(shard, &last)?,
+            length => self.fill(shard, start, (last.position - start) as usize + length as usize)?,
+        };
+        let reference = self.shelf.shards[shard].reference;
+        let corpus = if reference { ctx.against.unwrap_or(ctx.corpus) } else { ctx.corpus };
+        let workshop =
+            self.workshops[usize::from(reference)].get_or_insert_with(|| Workshop::new(ctx, corpus));
+        for (&document, row) in documents.iter().zip(rows) {
+            let begin = (row.position - start) as usize;
+            let end = if row.length > 0 { begin + row.length as usize } else { self.bytes.len() };
+            self.symbols.clear();
+            let line = self.bytes.get(begin..end).ok_or_else(|| changed(ctx))?;
+            if workshop.line_again(ctx, line, &mut self.symbols) != Some(row.digest) {
+                return Err(changed(ctx));
+            }
+            take(document, &self.symbols);
+        }
+        if heavy {
+            workshop.tidy(ctx);
+            (self.bytes, self.symbols) = (Vec::new(), Vec::new());
+        }
+        Ok(())
+    }
+
+    /// Reads up to `most` bytes of a shard.
+    fn fill(&mut self, shard: usize, position: u64, most: usize) -> Result<usize, EngineError> {
+        if self.open.as_ref().is_none_or(|(open, _)| *open != shard) {
+            self.open = Some((shard, self.shelf.shards[shard].shard.bytes_at()?));
+        }
+        let Some((_, bytes)) = &mut self.open else { return Ok(0) };
+        Ok(bytes.read(position, most, &mut self.bytes)?)
+    }
+
+    /// Reads one line whose length is not known.
+    fn fill_line(&mut self, shard: usize, row: &Row) -> Result<usize, EngineError> {
+        let mut more = row.text as usize + 4096;
+        loop {
+            let before = self.bytes.len();
+            let read = self.fill(shard, row.position + before as u64, more)?;
+            if let Some(at) = memchr::memchr(b'\n', &self.bytes[before..]) {
+                self.bytes.truncate(before + at + 1);
+            } else if read == more {
+                more *= 2;
+                continue;
+            }
+            return Ok(self.bytes.len());
+        }
+    }
+}
+
+/// True when a line is read together with the one before it.
+fn goes_with(last: &Row, row: &Row, start: u64) -> bool {
+    let end = last.position + u64::from(last.length);
+    let (gap, all) = (row.position.saturating_sub(end), row.position + u64::from(row.length) - start);
+    last.length > 0 && row.length > 0 && row.position >= end && gap <= GAP && all <= TOGETHER
+}

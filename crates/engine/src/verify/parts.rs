@@ -1,0 +1,152 @@
+//! A bucket in parts: documents that hang together through candidates that are not told apart.
+
+use super::bucket::Sight;
+use super::partition::{DisjointSets, NONE, set_bytes};
+use super::sets::Resident;
+use crate::candidates::Candidate;
+use crate::catalogue::{Bits, Catalogue, Lookup, Ranks};
+use crate::context::Context;
+use crate::error::EngineError;
+use crate::panel::Shared;
+use crate::store::file::Records;
+
+/// Whole components, and all that decides their documents.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    /// In order. In a part without pairs there are only documents that have equals.
+    pub(super) documents: Vec<u32>,
+    /// Candidates, by the places of their documents.
+    pub(super) pairs: Vec<(u32, u32)>,
+    /// How many keys each of them shares; nothing where that has been asked for already.
+    pub(super) shared: Vec<Shared>,
+    /// Equal documents: a further one, and the place of the first of its class.
+    pub(super) members: Vec<(u32, u32)>,
+    /// What it takes to measure them.
+    pub(super) bytes: u64,
+}
+
+/// Candidates that are not told apart, by the places of their documents.
+struct Pool {
+    documents: Vec<u32>,
+    ranks: Ranks,
+    pairs: Vec<(u32, u32)>,
+    shared: Vec<Shared>,
+}
+
+/// Drops the candidates that what the methods keep tells apart, which are most, and puts the others with their `members`
+/// together in parts of about `most` bytes. `candidates` opens their file.
+pub(super) fn parts(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    candidates: impl Fn() -> Result<Records, EngineError>,
+    members: &[(u32, u32)],
+    most: u64,
+) -> Result<Vec<Part>, EngineError> {
+    let mut lookup = Lookup::new(ctx, catalogue);
+    let mut involved = Bits::new(catalogue.len());
+    let mut records = candidates()?;
+    while let Some(bytes) = records.next()? {
+        let Candidate { a, b, .. } = Candidate::decode(bytes);
+        involved.set(a);
+        involved.set(b);
+    }
+    let ranks = Ranks::new(involved);
+    let pool = pool(ctx, &mut lookup, ranks, candidates()?)?;
+    let (part_of, bytes) = components(ctx, &mut lookup, &pool, most)?;
+    Ok(pool.cut(&part_of, &bytes, members))
+}
+
+fn pool(
+    ctx: &Context<'_>,
+    lookup: &mut Lookup<'_>,
+    ranks: Ranks,
+    mut records: Records,
+) -> Result<Pool, EngineError> {
+    let resident = Resident::with_records(ctx, lookup, ranks.documents())?;
+    let sight = Sight::new(ctx, &resident, None, lookup)?;
+    let (mut pairs, mut shared) = (Vec::new(), Vec::new());
+    let mut seen = 0u64;
+    while let Some(bytes) = records.next()? {
+        seen += 1;
+        if seen.is_multiple_of(1 << 20) {
+            ctx.check()?;
+        }
+        let Candidate { a, b, shared: keys } = Candidate::decode(bytes);
+        let pair = Candidate { a: ranks.rank(a), b: ranks.rank(b), shared: keys };
+        if !ctx.recipe.verified {
+            shared.push(keys);
+        } else if !sight.promising(ctx, &pair) {
+            continue;
+        }
+        pairs.push((pair.a, pair.b));
+    }
+    Ok(Pool { documents: resident.into_documents(), ranks, pairs, shared })
+}
+
+/// The part of every document that has a candidate, [`NONE`] for the others, and what it takes to measure each part.
+fn components(
+    ctx: &Context<'_>,
+    lookup: &mut Lookup<'_>,
+    pool: &Pool,
+    most: u64,
+) -> Result<(Vec<u32>, Vec<u64>), EngineError> {
+    let count = pool.documents.len();
+    let mut sets = DisjointSets::new(count as u32);
+    let mut paired = Bits::new(count as u32);
+    for &(a, b) in &pool.pairs {
+        sets.join(a, b);
+        paired.set(a);
+        paired.set(b);
+    }
+    let mut weights = vec![0u64; count];
+    for place in (0..count as u32).filter(|&place| paired.get(place)) {
+        let row = lookup.row(pool.documents[place as usize])?;
+        weights[sets.root(place) as usize] += set_bytes(ctx, &row);
+    }
+    let mut parts = vec![NONE; count];
+    let mut filled: Vec<u64> = Vec::new();
+    for place in (0..count as u32).filter(|&place| paired.get(place)) {
+        let root = sets.root(place) as usize;
+        if parts[root] == NONE {
+            match filled.last_mut() {
+                Some(filled) if *filled + weights[root] <= most => *filled += weights[root],
+                _ => filled.push(weights[root]),
+            }
+            parts[root] = filled.len() as u32 - 1;
+        }
+        parts[place as usize] = parts[root];
+    }
+    Ok((parts, filled))
+}
+
+impl Pool {
+    fn cut(self, part_of: &[u32], bytes: &[u64], members: &[(u32, u32)]) -> Vec<Part> {
+        let count = bytes.len();
+        let part = |&bytes: &u64| Part { bytes, ..Part::default() };
+        let mut parts: Vec<Part> = bytes.iter().chain(&[0]).map(part).collect();
+        let mut places = vec![NONE; part_of.len()];
+        let mut put = |place: usize, part: &mut Part| {
+            if places[place] == NONE {
+                places[place] = part.documents.len() as u32;
+                part.documents.push(self.documents[place]);
+            }
+            places[place]
+        };
+        for (place, &part) in part_of.iter().enumerate().filter(|(_, part)| **part != NONE) {
+            put(place, &mut parts[part as usize]);
+        }
+        // The last part has what is near nothing else.
+        for &(leader, member) in members {
+            let place = self.ranks.rank(leader) as usize;
+            let part = &mut parts[(part_of[place] as usize).min(count)];
+            let place = put(place, part);
+            part.members.push((member, place));
+        }
+        for (index, &(a, b)) in self.pairs.iter().enumerate() {
+            let part = &mut parts[part_of[a as usize] as usize];
+            part.pairs.push((places[a as usize], places[b as usize]));
+            part.shared.extend(self.shared.get(index));
+        }
+        parts
+    }
+}
