@@ -44,7 +44,6 @@ pub(crate) struct Again<'s> {
     workshops: [Option<Workshop>; 2],
     open: Option<(usize, BytesAt)>,
     bytes: Vec<u8>,
-    symbols: Vec<u64>,
 }
 
 impl<'s> Again<'s> {
@@ -55,7 +54,6 @@ impl<'s> Again<'s> {
             workshops: [None, None],
             open: None,
             bytes: Vec::new(),
-            symbols: Vec::new(),
         }
     }
 
@@ -64,6 +62,19 @@ impl<'s> Again<'s> {
         &mut self,
         documents: &[u32],
         mut take: impl FnMut(u32, &[u64]),
+    ) -> Result<(), EngineError> {
+        let ctx = self.shelf.ctx;
+        self.lines(documents, |workshop, document, row, line| {
+            let same = workshop.line_again(ctx, line, row.digest, |symbols| take(document, symbols));
+            if same { Ok(()) } else { Err(changed(ctx)) }
+        })
+    }
+
+    /// Hands over the lines of `documents`, which are in order, each with its row and a workshop to read it in.
+    pub(crate) fn lines(
+        &mut self,
+        documents: &[u32],
+        mut take: impl FnMut(&mut Workshop, u32, &Row, &[u8]) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         let mut rest = documents;
         let mut rows: Vec<Row> = Vec::new();
@@ -86,13 +97,13 @@ impl<'s> Again<'s> {
         Ok(())
     }
 
-    /// Reads documents that stand close together.
+    /// Reads lines that stand close together.
     fn read_together(
         &mut self,
         shard: usize,
         documents: &[u32],
         rows: &[Row],
-        take: &mut impl FnMut(u32, &[u64]),
+        take: &mut impl FnMut(&mut Workshop, u32, &Row, &[u8]) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         let ctx = self.shelf.ctx;
         let start = rows[0].position;
@@ -116,16 +127,12 @@ impl<'s> Again<'s> {
         for (&document, row) in documents.iter().zip(rows) {
             let begin = (row.position - start) as usize;
             let end = if row.length > 0 { begin + row.length as usize } else { self.bytes.len() };
-            self.symbols.clear();
             let line = self.bytes.get(begin..end).ok_or_else(|| changed(ctx))?;
-            if workshop.line_again(ctx, line, &mut self.symbols) != Some(row.digest) {
-                return Err(changed(ctx));
-            }
-            take(document, &self.symbols);
+            take(workshop, document, row, line)?;
         }
         if heavy {
             workshop.tidy(ctx);
-            (self.bytes, self.symbols) = (Vec::new(), Vec::new());
+            self.bytes = Vec::new();
         }
         Ok(())
     }

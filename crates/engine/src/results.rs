@@ -9,6 +9,7 @@ use lookalike_corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
 use lookalike_corpus::{Compression, CorpusError, Item, LineReader, Lines};
 use lookalike_text::extract::Extractor;
 
+use crate::again::{Again, Shelf};
 use crate::candidates::{self, Proposed};
 use crate::catalogue::{Catalogue, Lookup, ShardView};
 use crate::classes::{self, Collapsed};
@@ -658,13 +659,25 @@ pub(crate) fn read_samples(
 /// Lines are looked through so many bytes at a time.
 const BLOCK_BYTES: usize = 512 << 10;
 
-/// The texts of a few documents; shards are read up to the last one wanted.
+/// The texts of a few documents. Where these cannot be read from where they stand, shards are read up to the last one
+/// wanted.
 fn texts(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
     wanted: &[u32],
 ) -> Result<HashMap<u32, String>, EngineError> {
     let mut texts = HashMap::new();
+    let mut put = |document: u32, text: &str| {
+        let end = text.floor_char_boundary(SAMPLE_BYTES.min(text.len()));
+        texts.insert(document, text[..end].to_owned());
+    };
+    if Shelf::is_seekable(catalogue) {
+        Again::new(&Shelf::new(ctx, catalogue)).lines(wanted, |workshop, document, _, line| {
+            workshop.text_again(ctx, line).into_iter().for_each(|text| put(document, text));
+            Ok(())
+        })?;
+        return Ok(texts);
+    }
     let (mut extractor, mut lines) = (Extractor::default(), Lines::default());
     for view in catalogue.shards(ctx) {
         let first = wanted.partition_point(|&document| document < view.first);
@@ -675,9 +688,7 @@ fn texts(
         let mut line_reader = LineReader::new(corpus.options());
         let mut take = |document: u32, item: Item<'_>| {
             if let Item::Document(found) = item {
-                let text = extractor.extract(&found, ctx.content).text;
-                let end = text.floor_char_boundary(SAMPLE_BYTES.min(text.len()));
-                texts.insert(document, text[..end].to_owned());
+                put(document, extractor.extract(&found, ctx.content).text);
             }
         };
         let mut document = view.first;

@@ -361,7 +361,11 @@ impl Workshop {
             out.symbols.clear();
             batch.read_some(lines, wanted, |index, record| {
                 out.documents.push(match record {
-                    Record::Document(document) => tools.again(ctx, index, &document, &mut out.symbols),
+                    Record::Document(document) => {
+                        let (digest, symbols) = tools.again(ctx, &document);
+                        out.symbols.extend_from_slice(symbols);
+                        DocumentAgain { index, digest, symbols: symbols.len() }
+                    }
                     Record::Rejected(_) => DocumentAgain { index, ..DocumentAgain::default() },
                 });
                 Ok(())
@@ -370,15 +374,26 @@ impl Workshop {
         })
     }
 
-    /// Reads one line again; appends what it is measured by, and returns the digest of its row.
+    /// Reads one line again; hands over what it is measured by if its digest is the one that its row has.
     pub(crate) fn line_again(
         &mut self,
         ctx: &Context<'_>,
         line: &[u8],
-        symbols: &mut Vec<u64>,
-    ) -> Option<u128> {
+        digest: u128,
+        take: impl FnOnce(&[u64]),
+    ) -> bool {
+        let Item::Document(document) = self.lines.line(line, Place::default(), "") else { return false };
+        let (found, symbols) = self.tools.again(ctx, &document);
+        if found == digest {
+            take(symbols);
+        }
+        found == digest
+    }
+
+    /// Reads the text of one line again.
+    pub(crate) fn text_again<'a>(&'a mut self, ctx: &Context<'_>, line: &'a [u8]) -> Option<&'a str> {
         match self.lines.line(line, Place::default(), "") {
-            Item::Document(document) => Some(self.tools.again(ctx, 0, &document, symbols).digest),
+            Item::Document(document) => Some(self.tools.extractor.extract(&document, ctx.content).text),
             _ => None,
         }
     }
@@ -486,8 +501,8 @@ impl Tools {
         if !features.is_empty() {
             row.digest = digest_within(features, within);
             if spooled {
-                ctx.measure.symbols(self.readings.measuring(text), &mut self.symbols);
-                if self.blocks.push(number, &self.symbols) {
+                let symbols = ctx.measure.symbols(self.readings.measuring(text), &mut self.symbols);
+                if self.blocks.push(number, symbols) {
                     self.blocks.encode(&mut out.spool);
                 }
             }
@@ -508,20 +523,12 @@ impl Tools {
         }
     }
 
-    /// One document again: what it is measured by, and what tells whether it is the same.
-    fn again(
-        &mut self,
-        ctx: &Context<'_>,
-        index: usize,
-        document: &Document<'_>,
-        symbols: &mut Vec<u64>,
-    ) -> DocumentAgain {
+    /// One document again: what tells whether it is the same, and what it is measured by.
+    fn again(&mut self, ctx: &Context<'_>, document: &Document<'_>) -> (u128, &[u64]) {
         let text = self.extractor.extract(document, ctx.content).text;
         self.readings.turn();
         let digest = digest_within(self.readings.words(text), within(ctx, document));
-        ctx.measure.symbols(self.readings.measuring(text), &mut self.symbols);
-        symbols.extend_from_slice(&self.symbols);
-        DocumentAgain { index, digest, symbols: self.symbols.len() }
+        (digest, ctx.measure.symbols(self.readings.measuring(text), &mut self.symbols))
     }
 }
 

@@ -175,8 +175,8 @@ impl Method for Exact {
         sketch.clear();
         let Scratch { values, more, sorting, .. } = &mut sketch.scratch;
         values.clear();
-        page.grams(self.shingle).take_into(usize::MAX, values);
-        hash::sort(values, sorting);
+        page.grams(self.shingle).take_into(usize::MAX, sorting.unsorted());
+        hash::append_sorted(values, sorting);
         hash::distinct(values, 0);
         more.clear();
         self.counters.each(values, |count, shingle| more.push(order(count, shingle)));

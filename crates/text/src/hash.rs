@@ -16,7 +16,7 @@ mod words;
 mod x86;
 
 pub use many::mixed;
-pub use sort::{Sorting, distinct, sort};
+pub use sort::{Sorting, append_sorted, distinct};
 pub(crate) use words::words;
 use xxhash_rust::xxh3;
 

@@ -69,18 +69,19 @@ impl Measure {
         self.similarity == Similarity::Containment
     }
 
-    /// Replaces `out` with the symbols that a document is measured by.
-    pub fn symbols(&self, features: &Features, out: &mut Vec<u64>) {
-        out.clear();
+    /// The symbols that a document is measured by; `out` is room for those that must be made.
+    pub fn symbols<'a>(&self, features: &'a Features, out: &'a mut Vec<u64>) -> &'a [u64] {
         if self.similarity != Similarity::Edit {
-            return out.extend_from_slice(features.hashes());
+            return features.hashes();
         }
+        out.clear();
         for (index, word) in features.words().enumerate() {
             if index > 0 {
                 out.push(u64::from(b' '));
             }
             out.extend(word.chars().map(u64::from));
         }
+        out
     }
 
     /// Appends the form of `symbols` that is compared.
@@ -89,8 +90,8 @@ impl Measure {
             return out.extend_from_slice(symbols);
         }
         let start = out.len();
-        hash::Grams::new(symbols, self.shingle).take_into(usize::MAX, out);
-        hash::sort(&mut out[start..], room);
+        hash::Grams::new(symbols, self.shingle).take_into(usize::MAX, room.unsorted());
+        hash::append_sorted(out, room);
         if self.similarity != Similarity::CosineTf {
             hash::distinct(out, start);
         }

@@ -7,29 +7,39 @@ pub struct Sorting {
     ends: Vec<u32>,
 }
 
-/// Sorts values that are spread evenly over all numbers, as hashes are: each goes near its place at once, and the few
-/// that meet there are put in order.
-pub fn sort(values: &mut [u64], room: &mut Sorting) {
+impl Sorting {
+    /// Room for values that are to be sorted, empty.
+    pub fn unsorted(&mut self) -> &mut Vec<u64> {
+        self.before.clear();
+        &mut self.before
+    }
+}
+
+/// Appends what was put into the room for unsorted values, in order. They are spread evenly over all numbers, as hashes
+/// are: each goes near its place at once, and the few that meet there are put in order.
+pub fn append_sorted(out: &mut Vec<u64>, room: &mut Sorting) {
     const FEW: usize = 48;
     const CROWD: u32 = 24;
     const MOST_BITS: u32 = 16;
     let Sorting { before, ends } = room;
-    if values.len() < FEW || values.len() > u32::MAX as usize {
-        return values.sort_unstable();
+    let start = out.len();
+    if before.len() < FEW || before.len() > u32::MAX as usize {
+        out.extend_from_slice(before);
+        return out[start..].sort_unstable();
     }
-    let bits = (values.len().ilog2() + 1).min(MOST_BITS);
+    let bits = (before.len().ilog2() + 1).min(MOST_BITS);
     let place = |value: u64| (value >> (64 - bits)) as usize;
     ends.clear();
     ends.resize(1 << bits, 0);
-    values.iter().for_each(|&value| ends[place(value)] += 1);
+    before.iter().for_each(|&value| ends[place(value)] += 1);
     let crowded = ends.iter().any(|&count| count > CROWD);
     let mut end = 0;
     for slot in &mut *ends {
         end += *slot;
         *slot = end;
     }
-    before.clear();
-    before.extend_from_slice(values);
+    out.resize(start + before.len(), 0);
+    let values = &mut out[start..];
     for &value in &*before {
         let slot = &mut ends[place(value)];
         *slot -= 1;
@@ -82,8 +92,11 @@ mod tests {
             for mut values in [hashes(&seeds), seeds.clone(), hashes(&seeds).iter().map(|value| value >> shift).collect()] {
                 let mut expected = values.clone();
                 expected.sort_unstable();
-                sort(&mut values, &mut Sorting::default());
-                prop_assert_eq!(values, expected);
+                let mut room = Sorting::default();
+                room.unsorted().append(&mut values);
+                values.push(1);
+                append_sorted(&mut values, &mut room);
+                prop_assert_eq!(&values[1..], expected);
             }
         }
 
