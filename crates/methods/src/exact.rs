@@ -176,8 +176,7 @@ impl Method for Exact {
         let Scratch { values, more, sorting, .. } = &mut sketch.scratch;
         values.clear();
         page.grams(self.shingle).take_into(usize::MAX, sorting.unsorted());
-        hash::append_sorted(values, sorting);
-        hash::distinct(values, 0);
+        hash::append_set(values, sorting);
         more.clear();
         self.counters.each(values, |count, shingle| more.push(order(count, shingle)));
         // Only the front need be in order.

@@ -16,7 +16,7 @@ mod words;
 mod x86;
 
 pub use many::mixed;
-pub use sort::{Sorting, append_sorted, distinct};
+pub use sort::{Sorting, append_set, append_sorted};
 pub(crate) use words::words;
 use xxhash_rust::xxh3;
 

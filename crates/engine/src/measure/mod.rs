@@ -89,11 +89,10 @@ impl Measure {
         if self.similarity == Similarity::Edit {
             return out.extend_from_slice(symbols);
         }
-        let start = out.len();
         hash::Grams::new(symbols, self.shingle).take_into(usize::MAX, room.unsorted());
-        hash::append_sorted(out, room);
-        if self.similarity != Similarity::CosineTf {
-            hash::distinct(out, start);
+        match self.similarity {
+            Similarity::CosineTf => hash::append_sorted(out, room),
+            _ => hash::append_set(out, room),
         }
     }
 

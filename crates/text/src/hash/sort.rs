@@ -1,4 +1,11 @@
 //! Sorting hashes.
+//!
+//! Hashes are spread evenly over all numbers, so one counting pass puts each about where it belongs, and only the few
+//! that meet in a slot are still to be put in order. Without wide instructions that is done by insertion. With AVX-512
+//! eight neighbours are sorted at once: windows of eight side by side, then windows that begin in the middle of those.
+//! A slot of at most five stands in one of them as a whole.
+
+use crate::cpu::Cpu;
 
 /// Room for sorting, used again.
 #[derive(Debug, Default)]
@@ -15,45 +22,89 @@ impl Sorting {
     }
 }
 
-/// Appends what was put into the room for unsorted values, in order. They are spread evenly over all numbers, as hashes
-/// are: each goes near its place at once, and the few that meet there are put in order.
+/// Fewer values are sorted the general way.
+const FEW: usize = 48;
+
+/// Most bits of a value that say its slot.
+const MOST_BITS: u32 = 16;
+
+/// Appends what was put into the room for unsorted values, in order.
 pub fn append_sorted(out: &mut Vec<u64>, room: &mut Sorting) {
-    const FEW: usize = 48;
-    const CROWD: u32 = 24;
-    const MOST_BITS: u32 = 16;
+    append(out, room, Cpu::here());
+}
+
+/// Appends the distinct ones among what was put into the room for unsorted values, in order.
+pub fn append_set(out: &mut Vec<u64>, room: &mut Sorting) {
+    append_set_by(out, room, Cpu::here());
+}
+
+fn append_set_by(out: &mut Vec<u64>, room: &mut Sorting, cpu: Cpu) {
+    let start = out.len();
+    append(out, room, cpu);
+    let kept = match cpu {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the processor was asked.
+        Cpu::Avx512 => unsafe { x86::distinct(&mut out[start..]) },
+        _ => distinct(&mut out[start..]),
+    };
+    out.truncate(start + kept);
+}
+
+fn append(out: &mut Vec<u64>, room: &mut Sorting, cpu: Cpu) {
     let Sorting { before, ends } = room;
     let start = out.len();
     if before.len() < FEW || before.len() > u32::MAX as usize {
         out.extend_from_slice(before);
         return out[start..].sort_unstable();
     }
-    let bits = (before.len().ilog2() + 1).min(MOST_BITS);
-    let place = |value: u64| (value >> (64 - bits)) as usize;
+    out.resize(start + before.len(), 0);
+    let values = &mut out[start..];
+    match cpu {
+        #[cfg(target_arch = "x86_64")]
+        Cpu::Avx512 => {
+            // A value and a half in a slot: the windows do the rest.
+            spread(before, ends, values, before.len().ilog2().min(MOST_BITS), x86::LONGEST);
+            // SAFETY: the processor was asked, and there are more values than a window has.
+            unsafe { x86::sort_windows(values) };
+        }
+        _ => {
+            // Three quarters of a value in a slot: few meet.
+            spread(before, ends, values, (before.len().ilog2() + 1).min(MOST_BITS), 24);
+            insert(values);
+        }
+    }
+}
+
+/// Puts each value into its slot, told by its first bits. Slots of more than `longest` are sorted: equal values, or
+/// values that were made to meet, do not trouble the general way.
+fn spread(before: &[u64], ends: &mut Vec<u32>, values: &mut [u64], bits: u32, longest: u32) {
+    let slot = |value: u64| (value >> (64 - bits)) as usize;
     ends.clear();
     ends.resize(1 << bits, 0);
-    before.iter().for_each(|&value| ends[place(value)] += 1);
-    let crowded = ends.iter().any(|&count| count > CROWD);
-    let mut end = 0;
+    before.iter().for_each(|&value| ends[slot(value)] += 1);
+    let (mut end, mut crowded) = (0, false);
     for slot in &mut *ends {
+        crowded |= *slot > longest;
         end += *slot;
         *slot = end;
     }
-    out.resize(start + before.len(), 0);
-    let values = &mut out[start..];
-    for &value in &*before {
-        let slot = &mut ends[place(value)];
-        *slot -= 1;
-        values[*slot as usize] = value;
+    for &value in before {
+        let end = &mut ends[slot(value)];
+        *end -= 1;
+        values[*end as usize] = value;
     }
     if crowded {
-        // Equal values, or values that were made to meet: the general way is not troubled by them.
         let all = values.len() as u32;
         for (&start, &end) in ends.iter().zip(ends[1..].iter().chain([&all])) {
-            if end - start > CROWD {
+            if end - start > longest {
                 values[start as usize..end as usize].sort_unstable();
             }
         }
     }
+}
+
+/// Sorts values that are about in order.
+fn insert(values: &mut [u64]) {
     for end in 1..values.len() {
         let value = values[end];
         let mut at = end;
@@ -65,16 +116,89 @@ pub fn append_sorted(out: &mut Vec<u64>, room: &mut Sorting) {
     }
 }
 
-/// Drops all but the first of equal neighbours from `start` on.
-pub fn distinct(values: &mut Vec<u64>, start: usize) {
-    let mut kept = start;
-    for index in start..values.len() {
+/// Moves all but the first of equal neighbours out of the way; returns how many are left in front.
+fn distinct(values: &mut [u64]) -> usize {
+    let mut kept = 0;
+    for index in 0..values.len() {
         // No branch on whether it repeats the one before: that cannot be guessed.
-        let repeated = kept > start && values[index] == values[kept - 1];
+        let repeated = kept > 0 && values[index] == values[kept - 1];
         values[kept] = values[index];
         kept += usize::from(!repeated);
     }
-    values.truncate(kept);
+    kept
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    /// A slot of so many stands as a whole in one of the windows.
+    pub(super) const LONGEST: u32 = 5;
+
+    /// Values in a window.
+    const WINDOW: usize = 8;
+
+    /// The less of each lane and its partner, or the greater where `mask` says so.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn exchange(values: __m512i, partners: __m512i, mask: __mmask8) -> __m512i {
+        _mm512_mask_max_epu64(_mm512_min_epu64(values, partners), mask, values, partners)
+    }
+
+    /// Sorts eight values: pairs, fours, all; each time one half against the other, turned round.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn sorted(values: __m512i) -> __m512i {
+        let turned = _mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+        let values = exchange(values, _mm512_shuffle_epi32::<0x4e>(values), 0b1010_1010);
+        let values = exchange(values, _mm512_permutex_epi64::<0x1b>(values), 0b1100_1100);
+        let values = exchange(values, _mm512_shuffle_epi32::<0x4e>(values), 0b1010_1010);
+        let values = exchange(values, _mm512_permutexvar_epi64(turned, values), 0b1111_0000);
+        let values = exchange(values, _mm512_permutex_epi64::<0x4e>(values), 0b1100_1100);
+        exchange(values, _mm512_shuffle_epi32::<0x4e>(values), 0b1010_1010)
+    }
+
+    /// Sorts values in slots of at most [`LONGEST`], which are in order themselves.
+    ///
+    /// # Safety
+    /// There must be at least as many values as a window has.
+    #[target_feature(enable = "avx512f")]
+    pub(super) unsafe fn sort_windows(values: &mut [u64]) {
+        let last = values.len() - WINDOW;
+        for first in [0, WINDOW / 2] {
+            for at in (first..=last).step_by(WINDOW).chain([last]) {
+                // SAFETY: a window that begins at the last place ends with the values.
+                unsafe {
+                    let place = values.as_mut_ptr().add(at).cast();
+                    _mm512_storeu_si512(place, sorted(_mm512_loadu_si512(place)));
+                }
+            }
+        }
+    }
+
+    /// As the portable one.
+    #[target_feature(enable = "avx512f")]
+    pub(super) fn distinct(values: &mut [u64]) -> usize {
+        let Some(&first) = values.first() else { return 0 };
+        // What stands before the first value is another one.
+        let mut before = _mm512_set1_epi64((!first).cast_signed());
+        let mut kept = 0;
+        for at in (0..values.len()).step_by(WINDOW) {
+            let here = u8::MAX >> WINDOW.saturating_sub(values.len() - at);
+            // SAFETY: no lane behind the last value is touched, and what is kept never overtakes what is read.
+            unsafe {
+                let now = _mm512_maskz_loadu_epi64(here, values.as_ptr().add(at).cast());
+                let new = _mm512_mask_cmpneq_epu64_mask(here, now, _mm512_alignr_epi64::<7>(now, before));
+                let count = new.count_ones();
+                let front = u8::MAX.checked_shr(8 - count).unwrap_or(0);
+                let place = values.as_mut_ptr().add(kept).cast();
+                _mm512_mask_storeu_epi64(place, front, _mm512_maskz_compress_epi64(new, now));
+                kept += count as usize;
+                before = now;
+            }
+        }
+        kept
+    }
 }
 
 #[cfg(test)]
@@ -89,25 +213,21 @@ mod tests {
     proptest! {
         #[test]
         fn sorted_is_sorted(seeds in prop::collection::vec(0u64..5000, 0..2000), shift in 0u32..64) {
-            for mut values in [hashes(&seeds), seeds.clone(), hashes(&seeds).iter().map(|value| value >> shift).collect()] {
+            let shifted = hashes(&seeds).iter().map(|value| value >> shift).collect();
+            for values in [hashes(&seeds), seeds.clone(), shifted] {
                 let mut expected = values.clone();
                 expected.sort_unstable();
-                let mut room = Sorting::default();
-                room.unsorted().append(&mut values);
-                values.push(1);
-                append_sorted(&mut values, &mut room);
-                prop_assert_eq!(&values[1..], expected);
+                let mut set = expected.clone();
+                set.dedup();
+                for cpu in Cpu::all_here() {
+                    let (mut room, mut out) = (Sorting::default(), vec![1]);
+                    room.unsorted().extend_from_slice(&values);
+                    append(&mut out, &mut room, cpu);
+                    prop_assert_eq!(&out[1..], &expected, "{:?}", cpu);
+                    append_set_by(&mut out, &mut room, cpu);
+                    prop_assert_eq!(&out[1 + expected.len()..], &set, "{:?}", cpu);
+                }
             }
-        }
-
-        #[test]
-        fn distinct_values_are_those_of_a_set(mut values in prop::collection::vec(0u64..50, 0..80), start in 0usize..20) {
-            let start = start.min(values.len());
-            values[start..].sort_unstable();
-            let mut expected = values[..start].to_vec();
-            expected.extend(values[start..].iter().copied().collect::<std::collections::BTreeSet<_>>());
-            distinct(&mut values, start);
-            prop_assert_eq!(values, expected);
         }
     }
 }
