@@ -50,8 +50,7 @@ pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: Spool) -> Resul
         }
         scratch += key_bytes(&panel, &mut readings, text, &mut sketch);
         if spool {
-            measure.symbols(readings.measuring(text), &mut symbols);
-            if blocks.push(0, &symbols) {
+            if blocks.push(0, measure.symbols(readings.measuring(text), &mut symbols)) {
                 blocks.encode(&mut encoded);
             }
         }

@@ -403,26 +403,27 @@ impl Workshop {
         self.tools = Tools::new(ctx);
     }
 
-    /// Shows all documents of a batch, as each method that wants to sees them, with the number of the method. Returns
-    /// how many records could not be read.
-    pub(crate) fn show_all(
+    /// Shows the documents of a batch that are chosen by their number in it, as each method that wants one sees it, with
+    /// the number of the method. Returns how many of these records could not be read.
+    pub(crate) fn show(
         &mut self,
         ctx: &Context<'_>,
         batch: &Batch,
         heavy: &Mutex<()>,
-        wants: impl Fn(usize) -> bool,
+        chosen: impl Fn(usize) -> bool,
+        wants: impl Fn(usize, usize) -> bool,
         each: impl Fn(usize, &Page<'_>, &mut Scratch) -> Result<(), EngineError>,
     ) -> Result<usize, EngineError> {
         self.in_turn(ctx, batch, heavy, |lines, tools| {
             let mut rejected = 0;
-            batch.read(lines, |_, record| {
+            batch.read_some(lines, chosen, |index, record| {
                 let Record::Document(document) = record else {
                     rejected += 1;
                     return Ok(());
                 };
                 let text = tools.extractor.extract(&document, ctx.content).text;
                 tools.readings.turn();
-                for place in (0..ctx.panel.seats().len()).filter(|&place| wants(place)) {
+                for place in (0..ctx.panel.seats().len()).filter(|&place| wants(place, index)) {
                     if let Some(page) = tools.readings.page(place, text) {
                         each(place, &page, &mut tools.sketch.scratch)?;
                     }

@@ -3,6 +3,8 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use lookalike_text::hash;
+
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::pipeline::{self, Batch, Unit};
@@ -35,8 +37,13 @@ pub(crate) fn survey(ctx: &Context<'_>) -> Result<(), EngineError> {
                 let survey = ctx.panel.seats()[seat].method.survey();
                 survey.filter(|survey| pass < survey.passes())
             };
-            let wants = |seat: usize| survey(seat).is_some();
-            let shown = workshop.show_all(ctx, batch, heavy, wants, |seat, page, scratch| {
+            // Which documents are in a share that is enough depends on nothing but their places in the corpus.
+            let lot = |index: usize| hash::mix(batch.first + index as u64);
+            let wants = |seat: usize, index: usize| {
+                survey(seat).is_some_and(|survey| lot(index).is_multiple_of(survey.one_in()))
+            };
+            let chosen = |index: usize| (0..ctx.panel.seats().len()).any(|seat| wants(seat, index));
+            let shown = workshop.show(ctx, batch, heavy, chosen, wants, |seat, page, scratch| {
                 survey(seat).into_iter().for_each(|survey| survey.see(pass, page, scratch));
                 Ok(())
             });

@@ -503,9 +503,9 @@ impl ByHand {
         let OwnMeasure { similarity, threshold, shingle } = own;
         let measure = Measure { similarity, threshold, shingle };
         let [one, two] = [a, b].map(|document| {
-            let (mut symbols, mut prepared) = (Vec::new(), Vec::new());
-            measure.symbols(&self.pages[document], &mut symbols);
-            measure.prepare(&symbols, &mut prepared, &mut Default::default());
+            let (mut room, mut prepared) = (Vec::new(), Vec::new());
+            let symbols = measure.symbols(&self.pages[document], &mut room);
+            measure.prepare(symbols, &mut prepared, &mut Default::default());
             prepared
         });
         measure.compare(&one, &two, threshold).is_some_and(|measured| measured.counts())

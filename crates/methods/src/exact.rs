@@ -4,8 +4,8 @@
 //! A set-similarity join by prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007; Xiao et al.
 //! 2008). Let all shingles of the corpus stand in one fixed order, rare ones first. Two sets of which each shares at
 //! least `o` of its `n` shingles with the other must share one among the first `n − o + 1` of both. So those are the
-//! keys. The order comes from a survey of the corpus that counts shingles in a table of fixed size; counts that run
-//! together are harmless, for any fixed order is right and rare-first is merely fast.
+//! keys. The order comes from a survey that counts the shingles of one document in eight in a table of fixed size; counts
+//! that run together or are a little off are harmless, for any fixed order is right and rare-first is merely fast.
 //!
 //! A shingle that occurs in many documents would make a giant group. But two such sets share `l` shingles among the first
 //! `n − o + l` (Wang, Li, Feng 2012); so a frequent shingle is a key only together with a second one behind it. Pairs of
@@ -24,7 +24,10 @@ use crate::{
     About, Key, Member, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, Survey, shares,
 };
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// One document in so many is surveyed.
+const ONE_IN: u16 = 8;
 
 /// Counters of the survey: 32 MiB, whatever the corpus; few in unit tests, so that shingles do share some.
 const COUNTERS: usize = if cfg!(test) { 1 << 6 } else { 1 << 24 };
@@ -241,7 +244,9 @@ struct Counters(OnceLock<Box<[AtomicU16]>>);
 
 impl Counters {
     fn table(&self) -> &[AtomicU16] {
-        self.0.get_or_init(|| (0..COUNTERS).map(|_| AtomicU16::new(0)).collect())
+        // SAFETY: a counter is a number, and all of its bytes may be 0. Memory that comes so costs nothing before it is
+        // touched.
+        self.0.get_or_init(|| unsafe { Box::new_zeroed_slice(COUNTERS).assume_init() })
     }
 
     /// Shows the counter of each shingle. Counters lie all over memory, so they are called for some shingles ahead.
@@ -272,7 +277,7 @@ fn call_for(counter: &AtomicU16) {
 
 /// A number that sorts shingles by how rare they are, then by hash.
 fn order(count: &AtomicU16, shingle: u64) -> u64 {
-    u64::from(count.load(Ordering::Relaxed)) << 48 | shingle >> 16
+    u64::from(count.load(Ordering::Relaxed).saturating_mul(ONE_IN)) << 48 | shingle >> 16
 }
 
 fn slot(shingle: u64) -> usize {
@@ -280,6 +285,10 @@ fn slot(shingle: u64) -> usize {
 }
 
 impl Survey for Exact {
+    fn one_in(&self) -> u64 {
+        ONE_IN.into()
+    }
+
     fn bytes(&self) -> u64 {
         // As numbers of two bytes, and once more while they are saved.
         2 * 2 * COUNTERS as u64
@@ -296,7 +305,11 @@ impl Survey for Exact {
     }
 
     fn save(&self) -> Vec<u8> {
-        self.counters.table().iter().flat_map(|count| count.load(Ordering::Relaxed).to_le_bytes()).collect()
+        let mut saved = vec![0; 2 * COUNTERS];
+        for (slot, count) in saved.as_chunks_mut::<2>().0.iter_mut().zip(self.counters.table()) {
+            *slot = count.load(Ordering::Relaxed).to_le_bytes();
+        }
+        saved
     }
 
     fn load(&self, saved: &[u8]) -> bool {

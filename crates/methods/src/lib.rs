@@ -456,6 +456,11 @@ pub trait Survey: Send + Sync {
         1
     }
 
+    /// One document in so many is enough; which ones depends on the corpus alone.
+    fn one_in(&self) -> u64 {
+        1
+    }
+
     /// The most bytes of memory that what it gathers takes, also while it is saved.
     fn bytes(&self) -> u64;
 

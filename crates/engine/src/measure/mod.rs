@@ -70,6 +70,7 @@ impl Measure {
     }
 
     /// The symbols that a document is measured by; `out` is room for those that must be made.
+    #[must_use]
     pub fn symbols<'a>(&self, features: &'a Features, out: &'a mut Vec<u64>) -> &'a [u64] {
         if self.similarity != Similarity::Edit {
             return features.hashes();
