@@ -7,7 +7,7 @@
 use xxhash_rust::xxh3;
 
 use crate::cpu::Cpu;
-use crate::scan::Scanned;
+use crate::scan::{Scanned, empty};
 
 /// Bytes behind a text that may be read together with its last word.
 const BEHIND: usize = 8;
@@ -18,8 +18,7 @@ pub(crate) fn words(scanned: &mut Scanned, hashes: &mut Vec<u64>) {
 }
 
 fn on(cpu: Cpu, scanned: &mut Scanned, hashes: &mut Vec<u64>) {
-    hashes.clear();
-    hashes.reserve(scanned.starts.len());
+    empty(hashes, scanned.starts.len());
     let mut long = std::mem::take(&mut scanned.long);
     long.clear();
     let text = Text::new(scanned);
