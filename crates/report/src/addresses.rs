@@ -12,22 +12,22 @@ const ENDINGS: [&str; 40] = [
     "dk", "fi", "ru", "ua", "jp", "cn", "in", "br", "ca", "au",
 ];
 
-/// The addresses in `text`, in order, without overlap.
-pub(crate) fn find(text: &str) -> Vec<Span> {
-    let mut found = Vec::new();
-    let mut start = 0;
-    for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
-        if ends_address(c) {
-            let token = &text[start..at];
-            let core = token.trim_matches(['.', ',', ';', ':', '!', '?', '(', ')', '[', ']', '{', '}', '\'']);
-            if is_address(core) {
-                let from = start + (core.as_ptr() as usize - token.as_ptr() as usize);
-                found.push(Span::new(from, from + core.len()));
-            }
-            start = at + c.len_utf8();
-        }
-    }
-    found
+/// The address that the character at `place` belongs to, if it belongs to one.
+pub(crate) fn around(text: &str, place: usize) -> Option<Span> {
+    let (before, behind) = (text.get(..place)?, text.get(place..)?);
+    let last = before.char_indices().rev().find(|&(_, c)| ends_address(c));
+    let start = last.map_or(0, |(at, c)| at + c.len_utf8());
+    let end = place + behind.find(ends_address).unwrap_or(behind.len());
+    let span = address(text, start, end)?;
+    (span.start as usize <= place && place < span.end as usize).then_some(span)
+}
+
+/// The address that stands between two characters that end one.
+fn address(text: &str, start: usize, end: usize) -> Option<Span> {
+    let token = &text[start..end];
+    let core = token.trim_matches(['.', ',', ';', ':', '!', '?', '(', ')', '[', ']', '{', '}', '\'']);
+    let from = start + (core.as_ptr() as usize - token.as_ptr() as usize);
+    is_address(core).then(|| Span::new(from, from + core.len()))
 }
 
 /// Characters that never stand inside an address.
@@ -57,6 +57,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// The addresses in `text`, in order, without overlap.
+    fn find(text: &str) -> Vec<Span> {
+        let mut found = Vec::new();
+        let mut start = 0;
+        for (at, c) in text.char_indices().chain([(text.len(), ' ')]) {
+            if ends_address(c) {
+                found.extend(address(text, start, at));
+                start = at + c.len_utf8();
+            }
+        }
+        found
+    }
+
     fn addresses(text: &str) -> Vec<&str> {
         find(text).iter().map(|span| span.of(text)).collect()
     }
@@ -79,8 +92,12 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_can_be_searched(text in "[a-z./:@ “é()]{0,60}") {
-            for span in find(&text) {
-                prop_assert!(!span.of(&text).is_empty());
+            let all = find(&text);
+            prop_assert!(all.iter().all(|span| !span.of(&text).is_empty()));
+            for place in 0..=text.len() {
+                let inside = |span: &&Span| (span.start as usize..span.end as usize).contains(&place);
+                let expected = all.iter().find(inside).filter(|_| text.is_char_boundary(place));
+                prop_assert_eq!(around(&text, place), expected.copied());
             }
         }
     }

@@ -7,6 +7,7 @@
 //!
 //! The rules are for people who look at samples; no document is kept or removed because of them.
 
+use lookalike_model::Span;
 use serde::Serialize;
 
 use crate::addresses;
@@ -126,20 +127,22 @@ impl<'c> Changed<'c> {
 
     fn only_numbers(&self) -> bool {
         self.sides().into_iter().all(|(side, changed)| {
-            let words: Vec<&str> = side.features.words().collect();
-            changed.iter().all(|&index| calendar::is_number_or_date(words[index]))
+            changed.iter().all(|&index| calendar::is_number_or_date(side.features.word(index)))
         })
     }
 
     fn only_addresses(&self) -> bool {
         self.sides().into_iter().all(|(side, changed)| {
-            let addresses = addresses::find(side.text);
-            let inside = |index: &usize| {
-                let start = side.features.span(*index).start;
-                let next = addresses.partition_point(|address| address.end <= start);
-                addresses.get(next).is_some_and(|address| address.start <= start)
-            };
-            changed.iter().all(inside)
+            // Words come in order, and many may be of one address.
+            let mut address = Span::new(0, 0);
+            changed.iter().all(|&index| {
+                let start = side.features.span(index).start;
+                if start < address.start || start >= address.end {
+                    let Some(around) = addresses::around(side.text, start as usize) else { return false };
+                    address = around;
+                }
+                true
+            })
         })
     }
 

@@ -243,15 +243,7 @@ impl Features {
 
     /// 128 bits that tell word sequences apart: equal digests, equal words in equal order.
     pub fn digest(&self) -> u128 {
-        let mut state = xxhash_rust::xxh3::Xxh3Default::new();
-        let mut block = [0; 512];
-        for words in self.hashes.chunks(64) {
-            for (bytes, word) in block.as_chunks_mut::<8>().0.iter_mut().zip(words) {
-                *bytes = word.to_le_bytes();
-            }
-            state.update(&block[..words.len() * 8]);
-        }
-        state.digest128()
+        hash::digest_of_words(&self.hashes)
     }
 
     /// Makes `out` the same text without the words whose hash `keep` is false for.

@@ -9,12 +9,15 @@
 //!
 //! All are part of the file formats: changing one changes every stored sketch.
 
+mod long;
 mod many;
 mod sort;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub(crate) use long::digest as digest_of_words;
+pub use long::sum;
 pub use many::mixed;
 pub use sort::{Sorting, append_set, append_sorted};
 pub(crate) use words::words;

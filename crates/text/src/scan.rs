@@ -35,7 +35,30 @@ pub(crate) struct Scanned {
     pub(crate) long: Vec<u32>,
 }
 
+/// Words of most texts have so many bytes or more, with what stands between them.
+const WORD_BYTES: usize = 4;
+
+/// Empties a buffer, with room for `wanted`. To grow it would copy what nobody wants, and touch twice the memory.
+pub(crate) fn empty<T>(buffer: &mut Vec<T>, wanted: usize) {
+    buffer.clear();
+    if buffer.capacity() < wanted {
+        // First one is let go of, then the other taken.
+        *buffer = Vec::new();
+        buffer.reserve_exact(wanted.next_power_of_two());
+    }
+}
+
 impl Scanned {
+    /// Empties it for a text of so many bytes.
+    fn prepare(&mut self, bytes: usize) {
+        let mut normal = std::mem::take(&mut self.normal).into_bytes();
+        empty(&mut normal, bytes + 64);
+        self.normal = String::from_utf8(normal).unwrap_or_default();
+        self.spans.clear();
+        empty(&mut self.starts, bytes / WORD_BYTES + MOST_PLACES);
+        empty(&mut self.ends, bytes / WORD_BYTES + MOST_PLACES);
+    }
+
     pub(crate) fn clear(&mut self) {
         self.normal.clear();
         self.spans.clear();
@@ -78,7 +101,7 @@ impl Scanner {
 
     /// Replaces `out` with what is found in `text`.
     pub(crate) fn run(&mut self, text: &str, out: &mut Scanned) {
-        out.clear();
+        out.prepare(text.len());
         match self.cpu {
             // SAFETY: there is no such processor here unless it was found to have what the functions are built for.
             #[cfg(target_arch = "x86_64")]

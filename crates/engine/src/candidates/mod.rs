@@ -95,7 +95,11 @@ fn own_name(seat: usize) -> String {
 }
 
 fn own_label(ctx: &Context<'_>) -> Label {
-    ctx.label("proposed", Candidate::width(1))
+    match ctx.panel.proposers().len() {
+        // What the only method proposes are the candidates.
+        1 => Candidate::label(ctx),
+        _ => ctx.label("proposed", Candidate::width(1)),
+    }
 }
 
 /// Finds the candidates, unless that was done.
@@ -252,9 +256,21 @@ impl Counted {
     }
 }
 
+/// Makes the pairs of the only method the candidates, unless an earlier process did; returns their number.
+fn take_over(ctx: &Context<'_>) -> Result<u64, EngineError> {
+    let (own, file) = (ctx.file(&own_name(0)), ctx.file(FILE));
+    if own.exists() {
+        std::fs::rename(&own, &file).map_err(|error| EngineError::write(&file, error))?;
+    }
+    Ok(Run::open(&file, Candidate::label(ctx))?.count())
+}
+
 /// Merges the pairs of all methods into the candidates; returns their number.
 fn merge(ctx: &Context<'_>) -> Result<u64, EngineError> {
     let methods = ctx.panel.proposers().len();
+    if methods == 1 {
+        return take_over(ctx);
+    }
     let mut sources: Vec<Records> = (0..methods)
         .map(|seat| Ok(Run::open(&ctx.file(&own_name(seat)), own_label(ctx))?.records()))
         .collect::<Result<_, EngineError>>()?;

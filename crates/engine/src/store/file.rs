@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use xxhash_rust::xxh3::xxh3_64;
+use lookalike_text::hash;
 
 use crate::error::EngineError;
 
@@ -56,7 +56,7 @@ impl Label {
         header[32..48].copy_from_slice(&self.stamp.to_le_bytes());
         header[48..56].copy_from_slice(&count.to_le_bytes());
         header[56..64].copy_from_slice(&mark.to_le_bytes());
-        let sum = xxh3_64(&header[..64]);
+        let sum = hash::sum(&header[..64]);
         header[64..].copy_from_slice(&sum.to_le_bytes());
         header
     }
@@ -105,7 +105,7 @@ impl RunWriter {
     }
 
     fn flush(&mut self) -> Result<(), EngineError> {
-        let sum = xxh3_64(&self.block);
+        let sum = hash::sum(&self.block);
         self.block.extend_from_slice(&sum.to_le_bytes());
         self.file.write_all(&self.block).map_err(|error| EngineError::write(&self.pending, error))?;
         self.block.clear();
@@ -151,7 +151,7 @@ impl Run {
         let number = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));
         let (count, mark) = (number(48), number(56));
         let damaged = |what: &str| EngineError::Damaged { file: path.to_owned(), what: what.to_owned() };
-        if number(64) != xxh3_64(&header[..64]) {
+        if number(64) != hash::sum(&header[..64]) {
             return Err(damaged("its header does not match its checksum"));
         }
         if header != label.header(count, mark) {
@@ -193,7 +193,7 @@ impl Run {
         for number in 0..count {
             let from = number * (self.block + SUM);
             let to = (from + self.block).min(out.len() - SUM);
-            if out[to..to + SUM] != xxh3_64(&out[from..to]).to_le_bytes() {
+            if out[to..to + SUM] != hash::sum(&out[from..to]).to_le_bytes() {
                 let (block, position) = (index + number as u64, position + from as u64);
                 let what = format!("block {block}, from byte {position}, does not match its checksum");
                 return Err(EngineError::Damaged { file: self.path.clone(), what });

@@ -123,9 +123,10 @@ impl<C: Codec> Sorter<C> {
 
     /// Sorts what is in memory, by the threads of the pool that this is called from, if any.
     fn sort(&mut self) {
+        // One thread sorts faster by the standard library's newer sort.
         match rayon::current_thread_index() {
-            Some(_) => self.buffer.par_sort_unstable(),
-            None => self.buffer.sort_unstable(),
+            Some(_) if rayon::current_num_threads() > 1 => self.buffer.par_sort_unstable(),
+            _ => self.buffer.sort_unstable(),
         }
         if self.distinct {
             self.buffer.dedup();

@@ -46,7 +46,8 @@ pub(crate) fn minima(mut shingles: Grams<'_>, values: usize, salt: u64, scratch:
         }
     }
     // Minima are small numbers, and those of one bin begin alike: no bits to build keys and payloads of.
-    bins.iter_mut().for_each(|bin| *bin = hash::mix(*bin));
+    hash::mixed(bins, 0, hashes);
+    bins.copy_from_slice(hashes);
 }
 
 /// What elements are turned by to be hashed in a round; rounds count from 0.
@@ -66,7 +67,8 @@ fn first_round(elements: &[u64], hashes: &mut Vec<u64>, bins: &mut [u64], salt: 
     hash::mixed(elements, key_in(0, salt), hashes);
     let count = bins.len();
     for &hash in &*hashes {
-        let bin = &mut bins[bin_of(hash, count)];
+        // SAFETY: a hash is below 2^64, so that its bin is below `count`.
+        let bin = unsafe { bins.get_unchecked_mut(bin_of(hash, count)) };
         *bin = hash.min(*bin);
     }
 }
@@ -86,13 +88,7 @@ fn scattered_rounds(
     open.extend(bins.iter().map(|&bin| u8::from(bin == EMPTY)));
     for round in 1..count {
         hash::mixed(elements, key_in(round, salt), hashes);
-        // Those that fall into open bins move to the front. Whether one does cannot be guessed, so all are written.
-        let mut found = 0;
-        for index in 0..hashes.len() {
-            let hash = hashes[index];
-            hashes[found] = hash;
-            found += usize::from(open[bin_of(hash, count)]);
-        }
+        let found = fallen(hashes, open);
         for &hash in &hashes[..found] {
             let bin = &mut bins[bin_of(hash, count)];
             missing -= usize::from(*bin == EMPTY);
@@ -106,6 +102,21 @@ fn scattered_rounds(
         }
     }
     missing
+}
+
+/// Moves the hashes that fall into open bins to the front; returns how many. Whether one does cannot be guessed, so all
+/// are written.
+fn fallen(hashes: &mut [u64], open: &[u8]) -> usize {
+    let mut found = 0;
+    for index in 0..hashes.len() {
+        // SAFETY: no more are found than were looked at, and bins are below their number.
+        unsafe {
+            let hash = *hashes.get_unchecked(index);
+            *hashes.get_unchecked_mut(found) = hash;
+            found += usize::from(*open.get_unchecked(bin_of(hash, open.len())));
+        }
+    }
+    found
 }
 
 /// The rounds that take all elements into one bin each. A bin that is full stays as it is.

@@ -9,8 +9,8 @@ use crate::cpu::Cpu;
 /// Windows that are hashed together: what fits into registers.
 const TOGETHER: usize = 32;
 
-/// Longer windows are rolled: every word of a window costs a multiplication here.
-const LONGEST: usize = 12;
+/// Longer windows are rolled: a window reaches no further than into the next lanes here.
+const LONGEST: usize = 9;
 
 /// Appends the hashes of windows of `n` words, as many groups of them as fit into `words`; returns how many windows.
 /// None where one at a time is faster.
@@ -26,6 +26,32 @@ pub(super) fn grams(words: &[u64], n: usize, out: &mut Vec<u64>) -> usize {
     }
 }
 
+/// The powers of `base`, from 1.
+#[cfg(target_arch = "x86_64")]
+const fn powers<const N: usize>(base: u64) -> [u64; N] {
+    let mut powers = [1; N];
+    let mut index = 1;
+    while index < N {
+        powers[index] = base.wrapping_mul(powers[index - 1]);
+        index += 1;
+    }
+    powers
+}
+
+/// `INVERSE * BASE` is 1: each step makes twice as many bits of it right.
+#[cfg(target_arch = "x86_64")]
+const INVERSE: u64 = {
+    let (mut inverse, mut step) = (BASE, 0);
+    while step < 6 {
+        inverse = inverse.wrapping_mul(2u64.wrapping_sub(BASE.wrapping_mul(inverse)));
+        step += 1;
+    }
+    inverse
+};
+
+/// Every word of a group is multiplied once, by `BASE` to the power of minus its place. A window is then a plain sum,
+/// which one more multiplication by a power of `BASE` turns into what it would be at the front: two multiplications in
+/// place of one for every word but the first.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn grams_avx512(words: &[u64], n: usize, out: &mut Vec<u64>) -> usize {
@@ -34,30 +60,49 @@ fn grams_avx512(words: &[u64], n: usize, out: &mut Vec<u64>) -> usize {
     use super::x86::{all, multiply};
 
     const LANES: usize = 8;
+    const PARTS: usize = TOGETHER / LANES;
+    static DOWN: [u64; TOGETHER + LANES] = powers(INVERSE);
+    static UP: [u64; TOGETHER + LANES] = powers(BASE);
+    debug_assert!((2..=LONGEST).contains(&n));
     let groups = (words.len() + 1).saturating_sub(n) / TOGETHER;
-    let (base, length) = (all(BASE), all((n as u64).wrapping_mul(GOLDEN)));
+    out.reserve(groups * TOGETHER);
+    let length = all((n as u64).wrapping_mul(GOLDEN));
+    // SAFETY: there are so many powers.
+    let down: [__m512i; PARTS + 1] =
+        std::array::from_fn(|part| unsafe { _mm512_loadu_si512(DOWN.as_ptr().add(part * LANES).cast()) });
+    // SAFETY: the last of them begins with `n - 1`, which is at most 8.
+    let up: [__m512i; PARTS] = std::array::from_fn(|part| unsafe {
+        _mm512_loadu_si512(UP.as_ptr().add(part * LANES + n - 1).cast())
+    });
+    let lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
     for group in 0..groups {
         let words = &words[group * TOGETHER..][..TOGETHER + n - 1];
-        // SAFETY: the group has the words of all its windows, the last of which ends with them.
-        let load = |lane: usize, next: usize| unsafe {
-            _mm512_loadu_si512(words.as_ptr().add(lane * LANES + next).cast())
-        };
-        let mut sums: [__m512i; TOGETHER / LANES] = std::array::from_fn(|lane| load(lane, 0));
+        // SAFETY: the group has the words of all its windows; of those in the last part only these are read.
+        let word: [__m512i; PARTS + 1] = std::array::from_fn(|part| unsafe {
+            let at = words.as_ptr().add(part * LANES).cast();
+            let there = if part < PARTS { !0 } else { !(!0 << (n - 1)) as u8 };
+            _mm512_maskz_loadu_epi64(there, at)
+        });
+        let word: [__m512i; PARTS + 1] = std::array::from_fn(|part| multiply(word[part], down[part]));
+        let mut sums: [__m512i; PARTS] = std::array::from_fn(|part| word[part]);
         for next in 1..n {
-            for (lane, sum) in sums.iter_mut().enumerate() {
-                *sum = _mm512_add_epi64(multiply(*sum, base), load(lane, next));
+            let places = _mm512_add_epi64(lanes, all(next as u64));
+            for (part, sum) in sums.iter_mut().enumerate() {
+                let words = _mm512_permutex2var_epi64(word[part], places, word[part + 1]);
+                *sum = _mm512_add_epi64(*sum, words);
             }
         }
-        let mut hashes = [0u64; TOGETHER];
-        for (sum, hashes) in sums.iter().zip(hashes.as_chunks_mut::<LANES>().0) {
-            let z = _mm512_add_epi64(*sum, length);
+        for (sum, up) in sums.into_iter().zip(up) {
+            let z = _mm512_add_epi64(multiply(sum, up), length);
             let z = multiply(_mm512_xor_si512(z, _mm512_srli_epi64::<30>(z)), all(MIX_1));
             let z = multiply(_mm512_xor_si512(z, _mm512_srli_epi64::<27>(z)), all(MIX_2));
             let z = _mm512_xor_si512(z, _mm512_srli_epi64::<31>(z));
-            // SAFETY: eight numbers.
-            unsafe { _mm512_storeu_si512(hashes.as_mut_ptr().cast(), z) };
+            // SAFETY: there is room for all groups, and eight numbers more were written.
+            unsafe {
+                _mm512_storeu_si512(out.as_mut_ptr().add(out.len()).cast(), z);
+                out.set_len(out.len() + LANES);
+            }
         }
-        out.extend_from_slice(&hashes);
     }
     groups * TOGETHER
 }
@@ -92,7 +137,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn windows_together_are_those_one_by_one(words in prop::collection::vec(any::<u64>(), 0..200), n in 2..LONGEST) {
+        fn windows_together_are_those_one_by_one(words in prop::collection::vec(any::<u64>(), 0..200), n in 2..=LONGEST) {
             let plain: Vec<u64> = words.windows(n).map(gram).collect();
             let mut together = vec![7];
             let count = grams(&words, n, &mut together);

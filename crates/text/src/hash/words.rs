@@ -7,7 +7,7 @@
 use xxhash_rust::xxh3;
 
 use crate::cpu::Cpu;
-use crate::scan::Scanned;
+use crate::scan::{Scanned, empty};
 
 /// Bytes behind a text that may be read together with its last word.
 const BEHIND: usize = 8;
@@ -18,8 +18,7 @@ pub(crate) fn words(scanned: &mut Scanned, hashes: &mut Vec<u64>) {
 }
 
 fn on(cpu: Cpu, scanned: &mut Scanned, hashes: &mut Vec<u64>) {
-    hashes.clear();
-    hashes.reserve(scanned.starts.len());
+    empty(hashes, scanned.starts.len());
     let mut long = std::mem::take(&mut scanned.long);
     long.clear();
     let text = Text::new(scanned);
@@ -75,12 +74,45 @@ mod x86 {
     use super::super::x86::{all, multiply as multiply_8};
     use super::*;
 
+    /// Which bytes of a word are hashed, by its length, of which 8 stands in place of 0; none where the highest bit is set.
+    static BYTES: [u64; 8] = {
+        let mut bytes = [0; 8];
+        let mut length = 1;
+        while length <= 8 {
+            let (last, half) = (length as u8 - 1, length as u8 / 2);
+            bytes[length % 8] = u64::from_le_bytes(match length {
+                ..4 => [last, 0x80, 0, half, 0x80, 0x80, 0x80, 0x80],
+                _ => [last - 3, last - 2, last - 1, last, 0, 1, 2, 3],
+            });
+            length += 1;
+        }
+        bytes
+    };
+
+    /// What is mixed into them; of short words also the length.
+    static KEYS: [u64; 8] = {
+        let mut keys = [UP_TO_8; 8];
+        let mut length = 1;
+        while length < 4 {
+            keys[length] = UP_TO_3 ^ (length as u64) << 8;
+            length += 1;
+        }
+        keys
+    };
+
     /// Hashes eight words at a time, as many as there are; returns how many. The numbers of those that are too long go to
     /// `long`.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,popcnt")]
     pub(super) fn eights(text: &Text<'_>, hashes: &mut Vec<u64>, long: &mut Vec<u32>) -> usize {
         let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        // SAFETY: eight numbers each.
+        let (bytes, keys) =
+            unsafe { (_mm512_loadu_si512(BYTES.as_ptr().cast()), _mm512_loadu_si512(KEYS.as_ptr().cast())) };
+        // Bytes are counted from the front of a pair of words.
+        let odd = _mm512_maskz_set1_epi8(0xff00_ff00_ff00_ff00, 8);
         let (starts, ends) = (text.starts.as_chunks::<8>().0, text.ends.as_chunks::<8>().0);
+        hashes.reserve(8 * starts.len());
+        long.reserve(8 * starts.len());
         for (group, (starts, ends)) in starts.iter().zip(ends).enumerate() {
             // SAFETY: eight numbers each; every word begins inside the text, behind which eight bytes can be read.
             let (length, word) = unsafe {
@@ -90,56 +122,32 @@ mod x86 {
                 let word = _mm512_i64gather_epi64::<1>(places, text.bytes.as_ptr().cast());
                 (_mm512_cvtepu32_epi64(_mm256_sub_epi32(ends, starts)), word)
             };
-            let bits = _mm512_slli_epi64::<3>(length);
-            // The byte in the middle and the last one, of short words.
-            let half = _mm512_and_si512(_mm512_slli_epi64::<2>(length), all(!7));
-            let byte = |shift| _mm512_and_si512(_mm512_srlv_epi64(word, shift), all(0xff));
-            let last = byte(_mm512_sub_epi64(bits, all(8)));
-            let short = _mm512_or_si512(
-                _mm512_or_si512(
-                    _mm512_slli_epi64::<16>(_mm512_and_si512(word, all(0xff))),
-                    _mm512_slli_epi64::<24>(byte(half)),
-                ),
-                _mm512_or_si512(last, _mm512_slli_epi64::<8>(length)),
-            );
-            let short = _mm512_xor_si512(short, all(UP_TO_3));
-            let short = multiply_8(_mm512_xor_si512(short, _mm512_srli_epi64::<33>(short)), all(PRIME_2));
-            let short = multiply_8(_mm512_xor_si512(short, _mm512_srli_epi64::<29>(short)), all(PRIME_3));
-            let short = _mm512_xor_si512(short, _mm512_srli_epi64::<32>(short));
-            // The first and the last four bytes of the others.
-            let tail = _mm512_srlv_epi64(word, _mm512_sub_epi64(bits, all(32)));
-            let tail = _mm512_and_si512(tail, all(0xffff_ffff));
-            let middle = _mm512_add_epi64(tail, _mm512_slli_epi64::<32>(word));
-            let middle = _mm512_xor_si512(middle, all(UP_TO_8));
-            let middle = _mm512_ternarylogic_epi64::<0x96>(
-                middle,
-                _mm512_rol_epi64::<49>(middle),
-                _mm512_rol_epi64::<24>(middle),
-            );
-            let middle = multiply_8(middle, all(PRIME_MX));
-            let middle = _mm512_xor_si512(middle, _mm512_add_epi64(_mm512_srli_epi64::<35>(middle), length));
-            let middle = multiply_8(middle, all(PRIME_MX));
-            let middle = _mm512_xor_si512(middle, _mm512_srli_epi64::<28>(middle));
-            let is_short = _mm512_cmplt_epu64_mask(length, all(4));
-            let mut eight = [0u64; 8];
-            // SAFETY: eight numbers.
-            unsafe {
-                _mm512_storeu_si512(
-                    eight.as_mut_ptr().cast(),
-                    _mm512_mask_mov_epi64(middle, is_short, short),
-                );
-            }
+            // One or the other way by length: the same steps, with other bytes and numbers.
+            let short = _mm512_cmplt_epu64_mask(length, all(4));
+            let either =
+                |up_to_3: u64, up_to_8: u64| _mm512_mask_mov_epi64(all(up_to_8), short, all(up_to_3));
+            let bytes = _mm512_or_si512(_mm512_permutexvar_epi64(length, bytes), odd);
+            let z = _mm512_shuffle_epi8(word, bytes);
+            let z = _mm512_xor_si512(z, _mm512_permutexvar_epi64(length, keys));
+            let (turned, more) = (_mm512_rol_epi64::<49>(z), _mm512_rol_epi64::<24>(z));
+            let z = _mm512_mask_ternarylogic_epi64::<0x96>(z, !short, turned, more);
+            let z = multiply_8(either(PRIME_2, PRIME_MX), z);
+            let shifted = _mm512_srlv_epi64(z, either(29, 35));
+            let z = _mm512_xor_si512(z, _mm512_mask_add_epi64(shifted, !short, shifted, length));
+            let z = multiply_8(either(PRIME_3, PRIME_MX), z);
+            let z = _mm512_xor_si512(z, _mm512_srlv_epi64(z, either(32, 28)));
             // How many are too long cannot be guessed: all eight places are written, and those that count are counted.
             let too_long = _mm512_cmpgt_epu64_mask(length, all(8));
             let numbers = _mm256_add_epi32(lanes, _mm256_set1_epi32((8 * group as u32).cast_signed()));
-            long.reserve(8);
-            // SAFETY: there is room for eight more, and as many as there are bits were written.
+            // SAFETY: there is room for all words, which are no fewer than those that are too long; eight hashes were
+            // written, and as many numbers as there are bits.
             unsafe {
+                _mm512_storeu_si512(hashes.as_mut_ptr().add(hashes.len()).cast(), z);
+                hashes.set_len(hashes.len() + 8);
                 let room = long.as_mut_ptr().add(long.len());
                 _mm256_storeu_si256(room.cast(), _mm256_maskz_compress_epi32(too_long, numbers));
                 long.set_len(long.len() + too_long.count_ones() as usize);
             }
-            hashes.extend_from_slice(&eight);
         }
         8 * starts.len()
     }
