@@ -188,7 +188,7 @@ class Lookalike:
 
     def __init__(self, program, part, method=None):
         self.name = f"lookalike {method}" if method else "lookalike"
-        self.about = "every pair measured"
+        self.about = "every removal measured"
         self.program, self.part = program, part
         self.settings = ["--threads", "1", "--progress", "none", *(["--method", method] if method else [])]
         self.version = run([program, "--version"])[1].split()[-1]
@@ -212,6 +212,26 @@ class Lookalike:
         clusters.write_text("".join(" ".join(map(str, row["members_n"])) + "\n" for row in rows))
         score["by_clusters"] = json.loads(run([judge, "score", *about, "clusters", clusters])[1])
         return score
+
+
+class LookalikePairs(Lookalike):
+    """The same for people who want all pairs: nothing is removed, every candidate is measured, every pair is listed."""
+
+    def __init__(self, program, part):
+        super().__init__(program, part)
+        self.name, self.about = "lookalike pairs", "every pair measured and listed"
+        self.output = WORK / "lookalike-for-pairs"
+        self.list = WORK / "lookalike-all-pairs.jsonl"
+        self.command = self.command.replace("lookalike dedup", "lookalike pairs").replace("-o DIR", "-o PAIRS")
+
+    def turn(self):
+        shutil.rmtree(f"{self.list}.job", ignore_errors=True)
+        self.list.unlink(missing_ok=True)
+        return run([self.program, "pairs", self.part.file, "-o", self.list, *self.settings])[0]
+
+    def score(self, judge, truth):
+        super().turn()
+        return super().score(judge, truth)
 
 
 class Rival:
@@ -299,7 +319,8 @@ def compare(options):
     say(f"{name}: {whole.documents:,} documents, {whole.text_bytes / 1e6:,.1f} MB of text")
     truth = WORK / "truth.json"
     results["exact"], _ = run([judge, "exact", file, truth])
-    systems = [Lookalike(lookalike, whole), Lookalike(lookalike, whole, "exact"), *rivals(options.peers, file, options)]
+    own = [Lookalike(lookalike, whole), LookalikePairs(lookalike, whole), Lookalike(lookalike, whole, "exact")]
+    systems = [*own, *rivals(options.peers, file, options)]
     figures, results["limits"] = measure(systems, judge, whole, options.rounds)
     results["systems"] = [
         {

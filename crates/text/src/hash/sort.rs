@@ -81,18 +81,28 @@ fn spread(before: &[u64], ends: &mut Vec<u32>, values: &mut [u64], bits: u32, lo
     let slot = |value: u64| (value >> (64 - bits)) as usize;
     ends.clear();
     ends.resize(1 << bits, 0);
-    before.iter().for_each(|&value| ends[slot(value)] += 1);
-    let (mut end, mut crowded) = (0, false);
+    // SAFETY: a slot is a number of so many bits; and what is counted, once for each value, is at most their number.
+    unsafe {
+        for &value in before {
+            *ends.get_unchecked_mut(slot(value)) += 1;
+        }
+    }
+    let (mut end, mut most) = (0, 0);
     for slot in &mut *ends {
-        crowded |= *slot > longest;
+        most = most.max(*slot);
         end += *slot;
         *slot = end;
     }
-    for &value in before {
-        let end = &mut ends[slot(value)];
-        *end -= 1;
-        values[*end as usize] = value;
+    assert!(values.len() == before.len());
+    // SAFETY: as above: each slot is gone through downwards from its end, as often as it was counted.
+    unsafe {
+        for &value in before {
+            let end = ends.get_unchecked_mut(slot(value));
+            *end -= 1;
+            *values.get_unchecked_mut(*end as usize) = value;
+        }
     }
+    let crowded = most > longest;
     if crowded {
         let all = values.len() as u32;
         for (&start, &end) in ends.iter().zip(ends[1..].iter().chain([&all])) {
