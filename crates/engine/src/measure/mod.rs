@@ -63,6 +63,17 @@ impl Measured {
     }
 }
 
+/// A set in two parts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Divided<'s> {
+    /// Number of all its values.
+    pub(crate) size: usize,
+    /// Those that are bits.
+    pub(crate) row: &'s [u64],
+    /// The others, in order.
+    pub(crate) rest: &'s [u64],
+}
+
 impl Measure {
     /// True when the similarity of `a` to `b` may differ from that of `b` to `a`.
     pub fn directed(&self) -> bool {
@@ -100,43 +111,83 @@ impl Measure {
     /// The similarity of two prepared documents, or nothing as soon as it is out of `floor`'s reach.
     pub fn compare(&self, a: &[u64], b: &[u64], floor: Threshold) -> Option<Measured> {
         match self.similarity {
-            Similarity::Jaccard => self.jaccard(a, b, floor),
-            Similarity::Containment => self.containment(a, b, floor),
-            Similarity::Cosine => self.cosine(a, b, floor),
             Similarity::CosineTf => self.cosine_tf(a, b, floor),
             Similarity::Edit => self.edit(a, b, floor),
+            _ => self.of_sets([a.len(), b.len()], floor, |least| sets::shared(a, b, least)),
         }
     }
 
-    fn jaccard(&self, a: &[u64], b: &[u64], floor: Threshold) -> Option<Measured> {
-        let both = (a.len() + b.len()) as u64;
+    /// True when documents are compared as sets: how large they are and how much they share is all that counts.
+    pub(crate) fn by_sets(&self) -> bool {
+        !matches!(self.similarity, Similarity::CosineTf | Similarity::Edit)
+    }
+
+    /// The same for two sets in two parts each: some of the values as a row of bits.
+    pub(crate) fn compare_divided(
+        &self,
+        a: Divided<'_>,
+        b: Divided<'_>,
+        floor: Threshold,
+    ) -> Option<Measured> {
+        self.of_sets([a.size, b.size], floor, |least| {
+            let bits = sets::shared_bits(a.row, b.row);
+            Some(bits + sets::shared(a.rest, b.rest, least.saturating_sub(bits))?)
+        })
+    }
+
+    /// The similarity of two sets of some sizes; `shared` tells how much they share, unless it is less than what it is
+    /// given.
+    fn of_sets(
+        &self,
+        sizes: [usize; 2],
+        floor: Threshold,
+        shared: impl FnOnce(usize) -> Option<usize>,
+    ) -> Option<Measured> {
+        match self.similarity {
+            Similarity::Containment => self.containment(sizes, floor, shared),
+            Similarity::Cosine => self.cosine(sizes, floor, shared),
+            _ => self.jaccard(sizes, floor, shared),
+        }
+    }
+
+    fn jaccard(
+        &self,
+        [a, b]: [usize; 2],
+        floor: Threshold,
+        shared: impl FnOnce(usize) -> Option<usize>,
+    ) -> Option<Measured> {
+        let both = (a + b) as u64;
         // |A∩B| / (|A| + |B| − |A∩B|) ≥ n/d  ⇔  |A∩B| ≥ n·(|A| + |B|) / (d + n)
         let (n, d) = (u128::from(floor.numerator()), u128::from(floor.denominator()));
         let least = (n * u128::from(both)).div_ceil(n + d) as usize;
-        let shared = sets::shared(a, b, least)? as u64;
+        let shared = if a.min(b) < least { None } else { shared(least) }? as u64;
         let value = if both == 0 { 1.0 } else { shared as f64 / (both - shared) as f64 };
         Some(Measured::same(value, self.threshold.reached_by(shared, both - shared)))
     }
 
-    fn containment(&self, a: &[u64], b: &[u64], floor: Threshold) -> Option<Measured> {
-        let least = floor.least_of(a.len().min(b.len()) as u64) as usize;
-        let shared = sets::shared(a, b, least)? as u64;
+    fn containment(
+        &self,
+        [a, b]: [usize; 2],
+        floor: Threshold,
+        shared: impl FnOnce(usize) -> Option<usize>,
+    ) -> Option<Measured> {
+        let shared = shared(floor.least_of(a.min(b) as u64) as usize)? as u64;
         let part = |whole: usize| if whole == 0 { 0.0 } else { shared as f64 / whole as f64 };
         let reached = |whole: usize| whole > 0 && self.threshold.reached_by(shared, whole as u64);
-        Some(Measured {
-            forward: part(a.len()),
-            backward: part(b.len()),
-            reached: reached(a.len()),
-            reached_back: reached(b.len()),
-        })
+        Some(Measured { forward: part(a), backward: part(b), reached: reached(a), reached_back: reached(b) })
     }
 
-    fn cosine(&self, a: &[u64], b: &[u64], floor: Threshold) -> Option<Measured> {
-        let product = a.len() as u128 * b.len() as u128;
+    fn cosine(
+        &self,
+        [a, b]: [usize; 2],
+        floor: Threshold,
+        shared: impl FnOnce(usize) -> Option<usize>,
+    ) -> Option<Measured> {
+        let product = a as u128 * b as u128;
         let root = (product as f64).sqrt();
         // A whole number too low costs a few steps; one too high would cost a pair.
         let least = (floor.value() * root).floor() as usize;
-        let shared = sets::shared(a, b, least.saturating_sub(1))? as u64;
+        let shared = shared(least.saturating_sub(1))? as u64;
         let value = if product == 0 { 0.0 } else { shared as f64 / root };
         Some(Measured::same(value, self.threshold.reached_by_root(shared, product)))
     }

@@ -1,5 +1,7 @@
 //! What two sorted sequences share.
 
+use lookalike_text::cpu::Cpu;
+
 /// Steps between two looks at whether the goal is still in reach.
 const STRIDE: usize = 32;
 
@@ -26,6 +28,26 @@ pub(super) fn shared(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
         shared += plainly(a, b, least.saturating_sub(shared + behind))?;
     }
     (shared >= least).then_some(shared)
+}
+
+/// How many bits two rows share.
+pub(super) fn shared_bits(a: &[u64], b: &[u64]) -> usize {
+    #[inline(always)]
+    fn count(a: &[u64], b: &[u64]) -> usize {
+        a.iter().zip(b).map(|(a, b)| (a & b).count_ones() as usize).sum()
+    }
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2,popcnt")]
+        fn with_avx2(a: &[u64], b: &[u64]) -> usize {
+            count(a, b)
+        }
+        if Cpu::here() >= Cpu::Avx2 {
+            // SAFETY: the processor was asked.
+            return unsafe { with_avx2(a, b) };
+        }
+    }
+    count(a, b)
 }
 
 /// Two stretches of sets.
@@ -120,6 +142,13 @@ mod tests {
     use std::collections::BTreeSet;
 
     proptest! {
+        #[test]
+        fn shared_bits_are_counted(rows in prop::collection::vec((any::<u64>(), any::<u64>()), 0..40)) {
+            let (a, b): (Vec<u64>, Vec<u64>) = rows.iter().copied().unzip();
+            let expected: u32 = rows.iter().map(|(a, b)| (a & b).count_ones()).sum();
+            prop_assert_eq!(shared_bits(&a, &b), expected as usize);
+        }
+
         #[test]
         fn shared_values_are_those_of_sets(
             a in prop::collection::btree_set(0u64..900, 0..700),

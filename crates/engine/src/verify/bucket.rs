@@ -14,7 +14,7 @@ use crate::catalogue::Lookup;
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::keepers::Keepers;
-use crate::measure::Measured;
+use crate::measure::{Measure, Measured};
 use crate::recipe::{ClusterRule, Task};
 use crate::star::{self, Adjacent, Edge, Judge, Neighbour, Star, Turn};
 use crate::store::file::RunWriter;
@@ -187,6 +187,13 @@ impl<'r> Sight<'r> {
         piece.set(index)
     }
 
+    fn compare(&self, measure: &Measure, a: u32, b: u32, floor: Threshold) -> Option<Measured> {
+        match self.second {
+            None => self.first.compare(measure, a, b, floor),
+            Some(_) => measure.compare(self.set(a), self.set(b), floor),
+        }
+    }
+
     fn apart(&self, a: u32, b: u32) -> bool {
         !self.withins.is_empty() && self.withins[a as usize] != self.withins[b as usize]
     }
@@ -217,7 +224,7 @@ pub(super) fn measure(
             let said = ctx.panel.accept(one, two, shared, own);
             return said.map_or(Verdict::Unpromising, |score| Verdict::Measured(as_measured(score)));
         }
-        ctx.measure.compare(sight.set(a), sight.set(b), floor).map_or(Verdict::TooFar, Verdict::Measured)
+        sight.compare(&ctx.measure, a, b, floor).map_or(Verdict::TooFar, Verdict::Measured)
     };
     let verdicts: Vec<Verdict> = candidates.par_iter().with_min_len(64).map(judge).collect();
     for (&Candidate { a, b, .. }, verdict) in candidates.iter().zip(verdicts) {
@@ -291,12 +298,12 @@ impl Both<'_> {
         }
         ctx.measure.compare(self.sets[0], self.sets[1], floor)
     }
+}
 
-    /// The similarity, however low; not a number where the method has none to give.
-    pub(super) fn any(&self, ctx: &Context<'_>) -> f64 {
-        let none = if ctx.recipe.verified { 0.0 } else { f64::NAN };
-        self.compare(ctx, Threshold::LOWEST).map_or(none, |measured| measured.forward)
-    }
+/// The similarity, however low; not a number where the method has none to give.
+pub(super) fn any(ctx: &Context<'_>, measured: Option<Measured>) -> f64 {
+    let none = if ctx.recipe.verified { 0.0 } else { f64::NAN };
+    measured.map_or(none, |measured| measured.forward)
 }
 
 /// Documents that are decided between two looks at what can be measured ahead, by all threads.
@@ -340,11 +347,8 @@ impl ResidentJudge<'_, '_> {
         asked.sort_unstable();
         asked.dedup();
         let entries = neighbours.entries();
-        let (measure, resident, floor) = (self.ctx.measure, self.resident, self.floor);
-        let compare = |&(at, node): &(usize, u32)| {
-            let other = entries[at].node as usize;
-            measure.compare(resident.set(node as usize), resident.set(other), floor)
-        };
+        let (measure, resident, floor) = (&self.ctx.measure, self.resident, self.floor);
+        let compare = |&(at, node): &(usize, u32)| resident.compare(measure, node, entries[at].node, floor);
         let found: Vec<Option<Measured>> = asked.par_iter().with_min_len(16).map(compare).collect();
         for ((at, node), measured) in asked.into_iter().zip(found) {
             self.count(node, entries[at].node, measured);
@@ -357,31 +361,31 @@ impl ResidentJudge<'_, '_> {
         count(self.ctx, self.tally, documents, measured);
     }
 
-    fn both(&mut self, a: u32, b: u32) -> Both<'_> {
+    fn hop(&mut self, a: u32, b: u32, floor: Threshold) -> Option<Measured> {
         self.tally.hops += 1;
-        let width = self.ctx.panel.width();
-        Both {
-            records: [a, b].map(|place| self.resident.record(place as usize, width)),
-            sets: [a, b].map(|place| self.resident.set(place as usize)),
+        let (ctx, resident) = (self.ctx, self.resident);
+        if ctx.recipe.verified {
+            return resident.compare(&ctx.measure, a, b, floor);
         }
+        let width = ctx.panel.width();
+        let records = [a, b].map(|place| resident.record(place as usize, width));
+        Both { records, sets: [a, b].map(|place| resident.set(place as usize)) }.compare(ctx, floor)
     }
 }
 
 impl Judge for ResidentJudge<'_, '_> {
     fn candidate(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
-        let sets = [a, b].map(|place| self.resident.set(place as usize));
-        let measured = self.ctx.measure.compare(sets[0], sets[1], self.floor);
+        let measured = self.resident.compare(&self.ctx.measure, a, b, self.floor);
         self.count(a, b, measured);
         Ok(measured)
     }
 
     fn near(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
-        let ctx = self.ctx;
-        Ok(self.both(a, b).compare(ctx, ctx.measure.threshold))
+        Ok(self.hop(a, b, self.ctx.measure.threshold))
     }
 
     fn any(&mut self, a: u32, b: u32) -> Result<f64, EngineError> {
-        let ctx = self.ctx;
-        Ok(self.both(a, b).any(ctx))
+        let measured = self.hop(a, b, Threshold::LOWEST);
+        Ok(any(self.ctx, measured))
     }
 }

@@ -9,11 +9,13 @@
 //! - `parts`: a bucket without what is told apart, in parts
 //! - `bucket`: one part in memory
 //! - `oversized`: a component that does not fit
+//! - `frequent`: shingles that many documents of a part share
 //! - `neighbours`: who is next to whom, in memory or in a file
 //! - `sets`: what documents are compared by, in memory or on disk
 //! - `tally`: counts, histogram and samples
 
 mod bucket;
+mod frequent;
 mod neighbours;
 mod oversized;
 mod partition;
@@ -275,6 +277,7 @@ fn run_parts(
             .map(|places| desks.at(|desk| desk.read(ctx, &part, places)))
             .collect::<Result<_, _>>()?;
         pieces.into_iter().for_each(|piece| resident.take(piece));
+        resident.expect(&ctx.measure, part.pairs.len());
         found.push(desks.at(|desk| part.run(ctx, &resident, &mut desk.again.lookup, keepers))?);
     }
     Ok(found)
@@ -323,6 +326,7 @@ impl Desk<'_> {
         if !part.pairs.is_empty() {
             let places: Vec<u32> = (0..part.documents.len() as u32).collect();
             resident.take(self.read(ctx, part, &places)?);
+            resident.expect(&ctx.measure, part.pairs.len());
         }
         let found = part.run(ctx, &resident, &mut self.again.lookup, keepers)?;
         self.room = resident.into_room();
@@ -374,6 +378,7 @@ fn run_whole(
         }
     }
     resident.settle(ctx);
+    resident.expect(&ctx.measure, part.pairs.len());
     part.run(ctx, &resident, &mut lookup, keepers)
 }
 

@@ -404,6 +404,7 @@ impl Judge for DiskJudge<'_, '_> {
 
     fn any(&mut self, a: u32, b: u32) -> Result<f64, EngineError> {
         let ctx = self.ctx;
-        Ok(self.both(a, b)?.any(ctx))
+        let measured = self.both(a, b)?.compare(ctx, Threshold::LOWEST);
+        Ok(bucket::any(ctx, measured))
     }
 }

@@ -3,13 +3,16 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use lookalike_model::Threshold;
 use lookalike_text::hash::Sorting;
 use rayon::prelude::*;
 
+use super::frequent::Frequent;
 use super::parts::Part;
 use crate::catalogue::Lookup;
 use crate::context::Context;
 use crate::error::EngineError;
+use crate::measure::{Divided, Measure, Measured};
 use crate::store::symbols::{Block, SpoolAccess, SpoolReader};
 
 /// Symbols that wait to be prepared together, by all threads.
@@ -17,6 +20,9 @@ const WAITING: usize = 1 << 20;
 
 /// Symbols that one thread prepares in a piece.
 const PIECE: usize = 1 << 16;
+
+/// From so many comparisons for each document on, what documents share becomes bits.
+const MANY: usize = if cfg!(test) { 1 } else { 8 };
 
 /// Documents in memory, in order, with all that a comparison needs.
 pub(super) struct Resident {
@@ -26,6 +32,16 @@ pub(super) struct Resident {
     pieces: Vec<Vec<u64>>,
     payloads: Vec<u8>,
     waiting: Waiting,
+    rows: Option<Rows>,
+}
+
+/// What many documents share, as bits; it is not in their sets then.
+struct Rows {
+    /// Words of each row.
+    words: usize,
+    bits: Vec<u64>,
+    /// Sizes of the whole sets.
+    sizes: Vec<u32>,
 }
 
 /// Where the set of a document is; of a document that was not brought it is empty.
@@ -74,7 +90,7 @@ impl Resident {
     pub(super) fn new(documents: Vec<u32>) -> Self {
         let sets = vec![Set::default(); documents.len()];
         let pieces = vec![Vec::new()];
-        Resident { documents, sets, pieces, payloads: Vec::new(), waiting: Waiting::default() }
+        Resident { documents, sets, pieces, payloads: Vec::new(), waiting: Waiting::default(), rows: None }
     }
 
     /// The same with what the methods keep of them.
@@ -160,6 +176,34 @@ impl Resident {
         self.waiting = Waiting::default();
     }
 
+    /// Makes ready for so many comparisons: where documents have many each, what they share becomes bits.
+    pub(super) fn expect(&mut self, measure: &Measure, pairs: usize) {
+        let documents = self.documents.len();
+        if pairs < MANY * documents || documents < 2 * MANY || !measure.by_sets() {
+            return;
+        }
+        let Some(frequent) = Frequent::find((0..documents).map(|place| self.set(place))) else { return };
+        let words = frequent.words();
+        let mut rows = Rows { words, bits: vec![0; documents * words], sizes: Vec::with_capacity(documents) };
+        for (set, row) in self.sets.iter_mut().zip(rows.bits.chunks_exact_mut(words)) {
+            rows.sizes.push((set.end - set.start) as u32);
+            set.end = set.start + frequent.divide(&mut self.pieces[set.piece][set.start..set.end], row);
+        }
+        self.rows = Some(rows);
+    }
+
+    /// The similarity of the documents at two places, unless it is out of `floor`'s reach.
+    pub(super) fn compare(&self, measure: &Measure, a: u32, b: u32, floor: Threshold) -> Option<Measured> {
+        let (a, b) = (a as usize, b as usize);
+        let Some(rows) = &self.rows else { return measure.compare(self.set(a), self.set(b), floor) };
+        let divided = |place: usize| Divided {
+            size: rows.sizes[place] as usize,
+            row: &rows.bits[place * rows.words..(place + 1) * rows.words],
+            rest: self.set(place),
+        };
+        measure.compare_divided(divided(a), divided(b), floor)
+    }
+
     pub(super) fn documents(&self) -> &[u32] {
         &self.documents
     }
@@ -173,7 +217,7 @@ impl Resident {
         self.documents.binary_search(&document).ok()
     }
 
-    /// What the document at a place is compared by.
+    /// What the document at a place is compared by, as far as it has not become bits.
     pub(super) fn set(&self, index: usize) -> &[u64] {
         let Set { piece, start, end } = self.sets[index];
         &self.pieces[piece][start..end]
