@@ -393,12 +393,18 @@ impl Codec for Postings {
     fn put(self, item: u128, out: &mut [u8]) {
         // The most significant bytes first, so that 12 of 16 leave out the tag alone.
         let bytes = item.to_be_bytes();
-        out.copy_from_slice(&bytes[..out.len()]);
+        match out.first_chunk_mut::<16>() {
+            Some(out) => *out = bytes,
+            None => out[..12].copy_from_slice(&bytes[..12]),
+        }
     }
 
     fn get(self, bytes: &[u8]) -> u128 {
         let mut whole = [0; 16];
-        whole[..bytes.len()].copy_from_slice(bytes);
+        match bytes.first_chunk::<16>() {
+            Some(bytes) => whole = *bytes,
+            None => whole[..12].copy_from_slice(&bytes[..12]),
+        }
         u128::from_be_bytes(whole)
     }
 }
