@@ -12,8 +12,8 @@ const MOST: usize = 8192;
 /// Documents of the sample.
 const SAMPLE: usize = 256;
 
-/// Slots of the table: four for each shingle.
-const SLOTS: usize = 4 * MOST;
+/// Slots of the table: two for each shingle.
+const SLOTS: usize = 2 * MOST;
 
 /// A slot without a shingle.
 const FREE: u16 = u16::MAX;
