@@ -6,14 +6,16 @@
 //! their rows share and what is left of their sets does. Which shingles are bits matters for nothing but speed: they are
 //! found in a sample.
 
+use lookalike_text::hash::{Sorting, append_sorted};
+
 /// Most shingles that become bits: a row is 1 KiB then.
 const MOST: usize = 8192;
 
 /// Documents of the sample.
-const SAMPLE: usize = 256;
+const SAMPLE: usize = 64;
 
-/// Slots of the table: two for each shingle.
-const SLOTS: usize = 2 * MOST;
+/// Slots of the table: four for each shingle.
+const SLOTS: usize = 4 * MOST;
 
 /// A slot without a shingle.
 const FREE: u16 = u16::MAX;
@@ -28,8 +30,9 @@ impl Frequent {
     /// The most frequent values of some sets; nothing when there are none to speak of.
     pub(super) fn find<'s>(sets: impl ExactSizeIterator<Item = &'s [u64]>) -> Option<Self> {
         let step = sets.len().div_ceil(SAMPLE).max(1);
-        let mut values: Vec<u64> = sets.step_by(step).flatten().copied().collect();
-        values.sort_unstable();
+        let (mut values, mut room) = (Vec::new(), Sorting::default());
+        room.unsorted().extend(sets.step_by(step).flatten());
+        append_sorted(&mut values, &mut room);
         let mut runs: Vec<(usize, u64)> = values
             .chunk_by(|a, b| a == b)
             .filter(|run| run.len() > 1)
