@@ -11,8 +11,12 @@ const STRETCHES: usize = 4;
 
 /// How many values two sorted sets share, or nothing if it is fewer than `least`.
 pub(super) fn shared(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
-    if a.len().min(b.len()) < least {
+    let shorter = a.len().min(b.len());
+    if shorter < least {
         return None;
+    }
+    if shorter < STRETCHES * STRIDE {
+        return plainly(a, b, least);
     }
     let mut rest = side_by_side(a, b);
     let mut shared = 0;
