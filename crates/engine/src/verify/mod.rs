@@ -23,6 +23,7 @@ mod parts;
 mod sets;
 pub(crate) mod tally;
 
+use std::cmp::Reverse;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
@@ -194,7 +195,7 @@ fn run_bucket(
     } else {
         let parts = parts_of(ctx, catalogue, partition, number)?;
         let found = match Shelf::is_seekable(catalogue) {
-            true => run_parts(ctx, catalogue, keepers, parts)?,
+            true => run_parts(ctx, catalogue, partition, keepers, parts)?,
             false => parts
                 .iter()
                 .map(|part| run_whole(ctx, catalogue, partition, keepers, part, number))
@@ -249,17 +250,21 @@ fn parts_of(
     parts::parts(ctx, catalogue, open, &members, most)
 }
 
-/// Measures and decides parts whose documents can be read from anywhere: small ones side by side, each by one thread, and
-/// large ones one after the other, each by all.
+/// Measures and decides parts whose documents can be read from anywhere: side by side, each by one thread, and those that
+/// memory has no room for beside others one after the other, each by all.
 fn run_parts(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
+    partition: &Partition,
     keepers: &Keepers,
-    parts: Vec<Part>,
+    mut parts: Vec<Part>,
 ) -> Result<Vec<Found>, EngineError> {
     let shelf = Shelf::new(ctx, catalogue);
     let desks = Desks { shelf: &shelf, spare: Mutex::default() };
-    let (large, small): (Vec<Part>, Vec<Part>) = parts.into_iter().partition(|part| part.bytes > LARGE);
+    // What takes longest comes first, lest all wait for it in the end.
+    parts.sort_by_key(|part| Reverse((part.bytes / 8).max(8 * part.pairs.len() as u64)));
+    let share = partition.capacity / 2 / ctx.settings.threads.max(1) as u64;
+    let (large, small): (Vec<Part>, Vec<Part>) = parts.into_iter().partition(|part| part.bytes > share);
     let mut found: Vec<Found> = small
         .into_par_iter()
         .with_max_len(1)
@@ -288,9 +293,6 @@ const TOGETHER: usize = 256;
 
 /// About so many bytes of sets are in a part: small enough to stay in a cache, large enough to be worth the trouble.
 const PART: u64 = if cfg!(test) { 1 << 10 } else { 2 << 20 };
-
-/// Above this a part is large.
-const LARGE: u64 = 8 * PART;
 
 /// What threads work with on one part after the other.
 struct Desks<'s> {

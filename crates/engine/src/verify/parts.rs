@@ -1,6 +1,8 @@
 //! A bucket in parts: documents that hang together through candidates that are not told apart.
 
-use super::bucket::Sight;
+use rayon::prelude::*;
+
+use super::bucket::{AT_ONCE, Sight};
 use super::partition::{DisjointSets, NONE, set_bytes};
 use super::sets::Resident;
 use crate::candidates::Candidate;
@@ -64,22 +66,29 @@ fn pool(
 ) -> Result<Pool, EngineError> {
     let resident = Resident::with_records(ctx, lookup, ranks.documents())?;
     let sight = Sight::new(ctx, &resident, None, lookup)?;
-    let (mut pairs, mut shared) = (Vec::new(), Vec::new());
-    let mut seen = 0u64;
-    while let Some(bytes) = records.next()? {
-        seen += 1;
-        if seen.is_multiple_of(1 << 20) {
-            ctx.check()?;
+    let (mut pairs, mut shared, mut some) = (Vec::new(), Vec::new(), Vec::new());
+    loop {
+        ctx.check()?;
+        some.clear();
+        while let Some(bytes) = records.next()? {
+            let Candidate { a, b, shared } = Candidate::decode(bytes);
+            some.push(Candidate { a: ranks.rank(a), b: ranks.rank(b), shared });
+            if some.len() == AT_ONCE {
+                break;
+            }
         }
-        let Candidate { a, b, shared: keys } = Candidate::decode(bytes);
-        let pair = Candidate { a: ranks.rank(a), b: ranks.rank(b), shared: keys };
-        if !ctx.recipe.verified {
-            shared.push(keys);
-        } else if !sight.promising(ctx, &pair) {
-            continue;
+        if some.is_empty() {
+            break;
         }
-        pairs.push((pair.a, pair.b));
+        if ctx.recipe.verified {
+            let kept = some.par_iter().with_min_len(1 << 10).filter(|pair| sight.promising(ctx, pair));
+            pairs.par_extend(kept.map(|pair| (pair.a, pair.b)));
+        } else {
+            pairs.extend(some.iter().map(|pair| (pair.a, pair.b)));
+            shared.extend(some.iter().map(|pair| pair.shared));
+        }
     }
+    drop(sight);
     Ok(Pool { documents: resident.into_documents(), ranks, pairs, shared })
 }
 
