@@ -12,16 +12,14 @@ use lookalike_text::hash::{Sorting, append_sorted};
 const MOST: usize = 8192;
 
 /// Documents of the sample.
-const SAMPLE: usize = 64;
-
-/// Slots of the table: four for each shingle.
-const SLOTS: usize = 4 * MOST;
+const SAMPLE: usize = 32;
 
 /// A slot without a shingle.
 const FREE: u16 = u16::MAX;
 
 /// The shingles that become bits.
 pub(super) struct Frequent {
+    /// Each with its number, in a table of four slots or more for each.
     slots: Vec<(u64, u16)>,
     count: usize,
 }
@@ -43,7 +41,8 @@ impl Frequent {
             runs.select_nth_unstable_by_key(MOST, |&(count, value)| (std::cmp::Reverse(count), value));
             runs.truncate(MOST);
         }
-        let mut frequent = Frequent { slots: vec![(0, FREE); SLOTS], count: runs.len() };
+        let slots = vec![(0, FREE); (4 * runs.len()).next_power_of_two()];
+        let mut frequent = Frequent { slots, count: runs.len() };
         for (number, &(_, value)) in runs.iter().enumerate() {
             let slot = frequent.slot(value);
             frequent.slots[slot] = (value, number as u16);
@@ -60,9 +59,10 @@ impl Frequent {
     #[inline]
     fn slot(&self, value: u64) -> usize {
         // Values are hashes: any of their bits will do.
-        let mut slot = value as usize % SLOTS;
+        let mask = self.slots.len() - 1;
+        let mut slot = value as usize & mask;
         while self.slots[slot].1 != FREE && self.slots[slot].0 != value {
-            slot = (slot + 1) % SLOTS;
+            slot = (slot + 1) & mask;
         }
         slot
     }

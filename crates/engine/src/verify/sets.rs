@@ -22,7 +22,7 @@ const WAITING: usize = 1 << 20;
 const PIECE: usize = 1 << 16;
 
 /// From so many comparisons for each document on, what documents share becomes bits.
-const MANY: usize = if cfg!(test) { 1 } else { 16 };
+const MANY: usize = if cfg!(test) { 1 } else { 32 };
 
 /// Documents in memory, in order, with all that a comparison needs.
 pub(super) struct Resident {
