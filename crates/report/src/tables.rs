@@ -64,7 +64,11 @@ pub(crate) fn counts(html: &mut Html, counts: &Counts) {
             "equal words in equal order, beyond the first".to_owned(),
         ),
         ("Candidates", counts.candidates, "pairs that the method proposed".to_owned()),
-        ("Verified", counts.verified, "pairs whose similarity was measured, as far as it decides who is kept".to_owned()),
+        (
+            "Verified",
+            counts.verified,
+            "pairs whose similarity was measured, as far as it decides who is kept".to_owned(),
+        ),
         ("Giant groups", counts.giant_groups, "groups too large to propose all their pairs".to_owned()),
         ("Duplicate ids", counts.duplicate_ids, "documents with an id that was there before".to_owned()),
         ("Bytes of text", counts.text_bytes, size(counts.text_bytes)),
