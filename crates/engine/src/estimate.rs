@@ -49,10 +49,8 @@ pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: Spool) -> Resul
             continue;
         }
         scratch += key_bytes(&panel, &mut readings, text, &mut sketch);
-        if spool {
-            if blocks.push(0, measure.symbols(readings.measuring(text), &mut symbols)) {
-                blocks.encode(&mut encoded);
-            }
+        if spool && blocks.push(0, measure.symbols(readings.measuring(text), &mut symbols)) {
+            blocks.encode(&mut encoded);
         }
     }
     if !blocks.is_empty() {
