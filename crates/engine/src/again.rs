@@ -109,17 +109,17 @@ impl<'s> Again<'s> {
         let start = rows[0].position;
         let last = rows[rows.len() - 1];
         self.bytes.clear();
-        let heavy = last.text.max(last.length) as usize >= HEAVY;
-        let _turn = if heavy {
-            ctx.budget.admit_document(pipeline::weight_of(last.text as usize, last.words as usize) as u64)?;
-            Some(self.shelf.heavy.lock().unwrap_or_else(PoisonError::into_inner))
-        } else {
-            None
-        };
+        // How long a line is is known of all but long ones.
+        let heavy = last.length == 0 || last.length as usize >= HEAVY;
+        let _turn = heavy.then(|| self.shelf.heavy.lock().unwrap_or_else(PoisonError::into_inner));
         match last.length {
             0 => self.fill_line(shard, &last)?,
             length => self.fill(shard, start, (last.position - start) as usize + length as usize)?,
         };
+        if self.bytes.len() >= HEAVY {
+            let weight = pipeline::weight_of(self.bytes.len(), last.words as usize);
+            ctx.budget.admit_document(weight as u64)?;
+        }
         let reference = self.shelf.shards[shard].reference;
         let corpus = if reference { ctx.against.unwrap_or(ctx.corpus) } else { ctx.corpus };
         let workshop =
@@ -130,7 +130,7 @@ impl<'s> Again<'s> {
             let line = self.bytes.get(begin..end).ok_or_else(|| changed(ctx))?;
             take(workshop, document, row, line)?;
         }
-        if heavy {
+        if self.bytes.len() >= HEAVY {
             workshop.tidy(ctx);
             self.bytes = Vec::new();
         }

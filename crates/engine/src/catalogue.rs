@@ -177,8 +177,12 @@ pub(crate) struct Names {
     pub(crate) field: Option<String>,
 }
 
-/// So many units are held open at once, with up to 768 KiB of blocks at hand for each.
+/// So many units are held open at once, with up to 256 KiB of blocks at hand for each of their files; fewer where there
+/// are many threads, each of which has its own.
 const OPEN: usize = 12;
+
+/// Units that all threads hold open together.
+const OPEN_BY_ALL: usize = 96;
 
 /// Rows, names and payloads of any document, in any order.
 pub(crate) struct Lookup<'c> {
@@ -187,10 +191,12 @@ pub(crate) struct Lookup<'c> {
     open: BTreeMap<usize, OpenUnit>,
 }
 
+/// The files of a unit, as far as they were asked for.
+#[derive(Default)]
 struct OpenUnit {
-    docs: Access,
-    names: Access,
-    payload: Access,
+    docs: Option<Access>,
+    names: Option<Access>,
+    payload: Option<Access>,
 }
 
 impl<'c> Lookup<'c> {
@@ -198,45 +204,47 @@ impl<'c> Lookup<'c> {
         Lookup { ctx, catalogue, open: BTreeMap::new() }
     }
 
-    fn unit(&mut self, document: u32) -> Result<(u64, &mut OpenUnit), EngineError> {
+    /// The number of a document in its unit, and one of the unit's files.
+    fn file(
+        &mut self,
+        document: u32,
+        what: &'static str,
+        width: usize,
+        file: impl Fn(&mut OpenUnit) -> &mut Option<Access>,
+    ) -> Result<(u64, &mut Access), EngineError> {
         let unit = self.catalogue.unit_of(document);
         let local = u64::from(document - self.catalogue.bases[unit]);
-        if !self.open.contains_key(&unit) {
-            if self.open.len() >= OPEN {
-                self.open.clear();
-            }
-            let ctx = self.ctx;
-            let open = |what: &'static str, width| {
-                Run::open(&unit_file(ctx, unit, what), ctx.label(what, width)).map(Access::new)
-            };
-            let found = OpenUnit {
-                docs: open("docs", Row::WIDTH)?,
-                names: open("names", 1)?,
-                payload: open("payload", ctx.panel.width())?,
-            };
-            self.open.insert(unit, found);
+        let ctx = self.ctx;
+        let most = (OPEN_BY_ALL / ctx.settings.threads.max(1)).clamp(2, OPEN);
+        if !self.open.contains_key(&unit) && self.open.len() >= most {
+            self.open.clear();
         }
-        Ok((local, self.open.get_mut(&unit).expect("it was just put there")))
+        let slot = file(self.open.entry(unit).or_default());
+        if slot.is_none() {
+            *slot = Some(Access::new(Run::open(&unit_file(ctx, unit, what), ctx.label(what, width))?));
+        }
+        Ok((local, slot.as_mut().expect("it was just put there")))
     }
 
     /// The row of a document.
     pub(crate) fn row(&mut self, document: u32) -> Result<Row, EngineError> {
-        let (local, unit) = self.unit(document)?;
-        Ok(Row::decode(unit.docs.record(local)?))
+        let (local, docs) = self.file(document, "docs", Row::WIDTH, |unit| &mut unit.docs)?;
+        Ok(Row::decode(docs.record(local)?))
     }
 
     /// What the methods keep of a document.
     pub(crate) fn record(&mut self, document: u32) -> Result<&[u8], EngineError> {
-        let (local, unit) = self.unit(document)?;
-        unit.payload.record(local)
+        let width = self.ctx.panel.width();
+        let (local, payload) = self.file(document, "payload", width, |unit| &mut unit.payload)?;
+        payload.record(local)
     }
 
     /// The names of a document.
     pub(crate) fn names(&mut self, document: u32) -> Result<Names, EngineError> {
-        let (local, unit) = self.unit(document)?;
-        let offset = Row::decode(unit.docs.record(local)?).names;
+        let offset = self.row(document)?.names;
+        let (_, names) = self.file(document, "names", 1, |unit| &mut unit.names)?;
         let mut lengths = [0; 12];
-        unit.names.read(offset, &mut lengths)?;
+        names.read(offset, &mut lengths)?;
         let number = |at: usize| u32::from_le_bytes(lengths[at..at + 4].try_into().expect("four bytes"));
         let mut position = offset + 12;
         let mut take = |length: u32| -> Result<Option<String>, EngineError> {
@@ -244,7 +252,7 @@ impl<'c> Lookup<'c> {
                 return Ok(None);
             }
             let mut bytes = vec![0; length as usize];
-            unit.names.read(position, &mut bytes)?;
+            names.read(position, &mut bytes)?;
             position += u64::from(length);
             Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
         };

@@ -123,7 +123,9 @@ fn teach(seat: &Seat, run: &Profile, texts: &[String]) {
     let Some(survey) = method.survey() else { return };
     let mut scratch = Scratch::default();
     for pass in 0..survey.passes() {
-        for (text, features) in texts.iter().zip(&pages).filter(|(_, features)| !features.is_empty()) {
+        let seen = texts.iter().zip(&pages).filter(|(_, features)| !features.is_empty());
+        // What is enough of the corpus is enough of its beginning.
+        for (text, features) in seen.step_by(survey.one_in() as usize) {
             survey.see(pass, &Page { text, features }, &mut scratch);
         }
         survey.end(pass);

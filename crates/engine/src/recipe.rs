@@ -15,7 +15,7 @@ use crate::measure::Measure;
 use crate::panel::Panel;
 
 /// Raised when the same recipe would give another result or other run files.
-const ENGINE: u32 = 2;
+const ENGINE: u32 = 3;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

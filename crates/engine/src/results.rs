@@ -672,7 +672,10 @@ fn texts(
         texts.insert(document, text[..end].to_owned());
     };
     if Shelf::is_seekable(catalogue) {
-        Again::new(&Shelf::new(ctx, catalogue)).lines(wanted, |workshop, document, _, line| {
+        Again::new(&Shelf::new(ctx, catalogue)).lines(wanted, |workshop, document, row, line| {
+            if !workshop.line_again(ctx, line, row.digest, |_| ()) {
+                return Err(crate::gather::changed(ctx));
+            }
             workshop.text_again(ctx, line).into_iter().for_each(|text| put(document, text));
             Ok(())
         })?;

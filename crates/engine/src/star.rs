@@ -142,11 +142,13 @@ impl Best {
     }
 }
 
-/// The rule `star` under way. Costs 12 bytes and a bit for each node, and more for those of several documents.
+/// The rule `star` under way. Costs 12 bytes and two bits for each node, and more for those of several documents.
 pub(crate) struct Star {
     nodes: Vec<State>,
     /// Nodes of several documents.
     several: Bits,
+    /// Nodes with a document to compare with: it comes before all others, and is kept.
+    settled: Bits,
     again: HashMap<u32, Again>,
     place: u32,
 }
@@ -154,15 +156,18 @@ pub(crate) struct Star {
 impl Star {
     /// Begins with `turns`, which are all documents in keeper order.
     pub(crate) fn new(nodes: usize, turns: &[Turn]) -> Self {
-        let (mut met, mut several) = (Bits::new(nodes as u32), Bits::new(nodes as u32));
+        let [mut met, mut several, mut settled] = std::array::from_fn(|_| Bits::new(nodes as u32));
         for turn in turns {
+            if turn.reference {
+                settled.set(turn.node);
+            }
             if met.get(turn.node) {
                 several.set(turn.node);
             }
             met.set(turn.node);
         }
         let state = State { kept_place: NOBODY, kept: NOBODY, witness: NOBODY };
-        Star { nodes: vec![state; nodes], several, again: HashMap::new(), place: 0 }
+        Star { nodes: vec![state; nodes], several, settled, again: HashMap::new(), place: 0 }
     }
 
     /// True when `turn` will want to know how similar its candidate is, as far as can be said before its turn has come.
@@ -173,9 +178,9 @@ impl Star {
             && kept_place >= self.again.get(&turn.node).map_or(0, |again| again.seen)
     }
 
-    /// True when `turn` will look at its neighbours: it has no equal that is kept.
+    /// True when `turn` will look at its neighbours: it has no equal that is kept, or will be when its turn has come.
     pub(crate) fn looks(&self, turn: &Turn) -> bool {
-        !turn.reference && self.nodes[turn.node as usize].kept == NOBODY
+        !self.settled.get(turn.node) && self.nodes[turn.node as usize].kept == NOBODY
     }
 
     /// Decides the next document, whose neighbours are `near`.

@@ -37,7 +37,7 @@ pub(crate) fn survey(ctx: &Context<'_>) -> Result<(), EngineError> {
                 let survey = ctx.panel.seats()[seat].method.survey();
                 survey.filter(|survey| pass < survey.passes())
             };
-            // Which documents are in a share that is enough depends on nothing but their places in the corpus.
+            // Which documents are in a share that is enough depends on nothing but their places in their units.
             let lot = |index: usize| hash::mix(batch.first + index as u64);
             let wants = |seat: usize, index: usize| {
                 survey(seat).is_some_and(|survey| lot(index).is_multiple_of(survey.one_in()))

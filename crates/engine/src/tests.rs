@@ -162,6 +162,7 @@ fn buckets_of_any_size_and_components_larger_than_memory_give_the_same_bytes() {
         ("inside", JobRecipe { similarity: Similarity::Containment, ..recipe("exact") }),
         ("components", JobRecipe { cluster: ClusterRule::Components, ..first.clone() }),
         ("unverified", JobRecipe { verified: false, ..first.clone() }),
+        ("own", JobRecipe { verified: false, ..recipe("decomposition:test=words") }),
         ("first", first),
     ];
     for (rule, recipe) in recipes {

@@ -36,9 +36,6 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Of two documents with the same words in the same order.
-    pub const EQUAL: Measured = Measured { forward: 1.0, backward: 1.0, reached: true, reached_back: true };
-
     /// Of two documents that share nothing.
     pub const NONE: Measured = Measured { forward: 0.0, backward: 0.0, reached: false, reached_back: false };
 

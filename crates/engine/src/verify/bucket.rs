@@ -29,48 +29,48 @@ pub(super) struct Found {
     pub(super) pairs: Vec<(u64, u64, u64)>,
 }
 
-impl Part {
-    /// Measures and decides. `resident` has what its documents are compared by.
-    pub(super) fn run(
-        &self,
-        ctx: &Context<'_>,
-        resident: &Resident,
-        lookup: &mut Lookup<'_>,
-        keepers: &Keepers,
-    ) -> Result<Found, EngineError> {
+/// A part before its judge.
+pub(super) struct Hearing<'h> {
+    pub(super) ctx: &'h Context<'h>,
+    pub(super) part: &'h Part,
+    /// What its documents are compared by.
+    pub(super) resident: &'h Resident,
+    /// All threads measure, and not this one alone.
+    pub(super) by_all: bool,
+}
+
+impl Hearing<'_> {
+    /// Measures and decides.
+    pub(super) fn hold(&self, lookup: &mut Lookup<'_>, keepers: &Keepers) -> Result<Found, EngineError> {
         let mut found = Found::default();
-        let edges = match measures_all(ctx) {
-            true => Some(self.measure(ctx, resident, lookup, &mut found.tally)?),
+        let edges = match measures_all(self.ctx) {
+            true => Some(self.measure(lookup, &mut found.tally)?),
             false => None,
         };
-        match ctx.recipe.task {
+        match self.ctx.recipe.task {
             Task::Pairs => {
-                found.pairs = edges.iter().flatten().map(|edge| pair(&self.documents, edge)).collect()
+                let edges = edges.iter().flatten();
+                found.pairs = edges.map(|edge| pair(&self.part.documents, edge)).collect();
             }
-            Task::Dedup => self.decide(ctx, resident, lookup, keepers, edges, &mut found)?,
+            Task::Dedup => self.decide(lookup, keepers, edges, &mut found)?,
         }
         Ok(found)
     }
 
     /// Measures all candidates; returns those that count.
-    fn measure(
-        &self,
-        ctx: &Context<'_>,
-        resident: &Resident,
-        lookup: &mut Lookup<'_>,
-        tally: &mut Tally,
-    ) -> Result<Vec<Edge>, EngineError> {
-        let sight = Sight::new(ctx, resident, None, lookup)?;
+    fn measure(&self, lookup: &mut Lookup<'_>, tally: &mut Tally) -> Result<Vec<Edge>, EngineError> {
+        let Hearing { ctx, part, .. } = *self;
+        let sight = Sight::new(ctx, self.resident, None, lookup)?;
         let mut edges = Vec::new();
-        let shared = |index: usize| self.shared.get(index).copied().unwrap_or_default();
-        for (number, pairs) in self.pairs.chunks(AT_ONCE).enumerate() {
+        let shared = |index: usize| part.shared.get(index).copied().unwrap_or_default();
+        for (number, pairs) in part.pairs.chunks(AT_ONCE).enumerate() {
             let candidate = |(index, &(a, b)): (usize, &(u32, u32))| Candidate {
                 a,
                 b,
                 shared: shared(number * AT_ONCE + index),
             };
             let candidates: Vec<Candidate> = pairs.iter().enumerate().map(candidate).collect();
-            measure(ctx, &candidates, &sight, tally, |edge| {
+            measure(ctx, &candidates, &sight, self.by_all, tally, |edge| {
                 edges.push(edge);
                 Ok(())
             })?;
@@ -81,23 +81,22 @@ impl Part {
     /// Decides every document: by what was measured, or by measuring what is asked for.
     fn decide(
         &self,
-        ctx: &Context<'_>,
-        resident: &Resident,
         lookup: &mut Lookup<'_>,
         keepers: &Keepers,
         edges: Option<Vec<Edge>>,
         found: &mut Found,
     ) -> Result<(), EngineError> {
-        let documents = &self.documents;
+        let Hearing { ctx, part, resident, by_all } = *self;
+        let documents = &part.documents;
         let own = documents.iter().enumerate().map(|(place, &document)| (document, place as u32));
-        let turns = keepers.order(lookup, own.chain(self.members.iter().copied()).collect())?;
+        let turns = keepers.order(lookup, own.chain(part.members.iter().copied()).collect())?;
         let candidate = |&(a, b): &(u32, u32)| [(a, Neighbour::candidate(b)), (b, Neighbour::candidate(a))];
         let mut neighbours = match edges {
             Some(edges) => InMemory::new(documents.len(), &edges, Edge::ends),
-            None => InMemory::new(documents.len(), &self.pairs, candidate),
+            None => InMemory::new(documents.len(), &part.pairs, candidate),
         };
         let Found { tally, removals, .. } = found;
-        let mut judge = ResidentJudge { ctx, resident, floor: floor(ctx), tally };
+        let mut judge = ResidentJudge { ctx, resident, floor: floor(ctx), by_all, tally };
         let mut take = |removal| {
             removals.push(removal);
             Ok(())
@@ -108,6 +107,15 @@ impl Part {
                 star::components(&turns, &mut neighbours, documents, &mut judge, &mut take)
             }
         }
+    }
+}
+
+/// What `work` makes of each item, by all threads or by this one alone: a thread that waits for others would begin
+/// another part meanwhile, and hold both in memory.
+fn of_each<T: Sync, R: Send>(items: &[T], by_all: bool, work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    match by_all {
+        true => items.par_iter().with_min_len(64).map(work).collect(),
+        false => items.iter().map(work).collect(),
     }
 }
 
@@ -209,6 +217,7 @@ pub(super) fn measure(
     ctx: &Context<'_>,
     candidates: &[Candidate],
     sight: &Sight<'_>,
+    by_all: bool,
     tally: &mut Tally,
     mut take: impl FnMut(Edge) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
@@ -226,7 +235,7 @@ pub(super) fn measure(
         }
         sight.compare(&ctx.measure, a, b, floor).map_or(Verdict::TooFar, Verdict::Measured)
     };
-    let verdicts: Vec<Verdict> = candidates.par_iter().with_min_len(64).map(judge).collect();
+    let verdicts = of_each(candidates, by_all, judge);
     for (&Candidate { a, b, .. }, verdict) in candidates.iter().zip(verdicts) {
         let found = match verdict {
             Verdict::Unpromising => continue,
@@ -314,6 +323,7 @@ struct ResidentJudge<'b, 't> {
     ctx: &'b Context<'b>,
     resident: &'b Resident,
     floor: Threshold,
+    by_all: bool,
     tally: &'t mut Tally,
 }
 
@@ -349,7 +359,7 @@ impl ResidentJudge<'_, '_> {
         let entries = neighbours.entries();
         let (measure, resident, floor) = (&self.ctx.measure, self.resident, self.floor);
         let compare = |&(at, node): &(usize, u32)| resident.compare(measure, node, entries[at].node, floor);
-        let found: Vec<Option<Measured>> = asked.par_iter().with_min_len(16).map(compare).collect();
+        let found = of_each(&asked, self.by_all, compare);
         for ((at, node), measured) in asked.into_iter().zip(found) {
             self.count(node, entries[at].node, measured);
             entries[at].settle(measured);

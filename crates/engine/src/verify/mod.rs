@@ -1,9 +1,9 @@
-//! Stage 5, verify: every candidate is measured, and every document decided.
+//! Stage 5, verify: candidates are measured as far as that decides something, and every document is decided.
 //!
 //! Candidates that hang together, directly or through others, form a component; a document's fate depends on its
-//! component alone. Whole components are packed into buckets that fit into memory, the documents of each bucket are
-//! brought together in one pass forwards over the spool (or the input), and each bucket is measured and decided by
-//! itself. A component too large for memory is measured piece by piece.
+//! component alone. Whole components are packed into buckets that fit into memory. Documents that can be read from where
+//! they stand are, a part of a bucket at a time; others are brought together in one pass forwards over the spool or the
+//! input. Each part is measured and decided by itself. A component too large for memory is gone through piece by piece.
 //!
 //! - `partition`: components and buckets
 //! - `parts`: a bucket without what is told apart, in parts
@@ -27,7 +27,7 @@ use std::cmp::Reverse;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
-use bucket::Found;
+use bucket::{Found, Hearing};
 use lookalike_text::hash::Sorting;
 #[cfg(test)]
 pub(crate) use neighbours::InMemory;
@@ -47,6 +47,7 @@ use crate::error::EngineError;
 use crate::gather;
 use crate::keepers::Keepers;
 use crate::measure::Measured;
+use crate::pipeline::HEAVY;
 use crate::recipe::{ClusterRule, Task};
 use crate::star::{Judge, Removal, Star};
 use crate::store::file::{Records, Run, RunWriter};
@@ -282,8 +283,11 @@ fn run_parts(
             .map(|places| desks.at(|desk| desk.read(ctx, &part, places)))
             .collect::<Result<_, _>>()?;
         pieces.into_iter().for_each(|piece| resident.take(piece));
-        resident.expect(&ctx.measure, part.pairs.len());
-        found.push(desks.at(|desk| part.run(ctx, &resident, &mut desk.again.lookup, keepers))?);
+        resident.expect(ctx, part.pairs.len());
+        found.push(
+            Hearing { ctx, part: &part, resident: &resident, by_all: true }
+                .hold(&mut Lookup::new(ctx, catalogue), keepers)?,
+        );
     }
     Ok(found)
 }
@@ -328,10 +332,16 @@ impl Desk<'_> {
         if !part.pairs.is_empty() {
             let places: Vec<u32> = (0..part.documents.len() as u32).collect();
             resident.take(self.read(ctx, part, &places)?);
-            resident.expect(&ctx.measure, part.pairs.len());
+            resident.expect(ctx, part.pairs.len());
         }
-        let found = part.run(ctx, &resident, &mut self.again.lookup, keepers)?;
+        let hearing = Hearing { ctx, part, resident: &resident, by_all: false };
+        let found = hearing.hold(&mut self.again.lookup, keepers)?;
         self.room = resident.into_room();
+        // What an ordinary part leaves is for the next one, what a large one leaves is not.
+        if self.room.capacity() as u64 * 8 > 4 * PART {
+            self.room = Vec::new();
+        }
+        self.sorting.keep(HEAVY);
         Ok(found)
     }
 
@@ -380,8 +390,8 @@ fn run_whole(
         }
     }
     resident.settle(ctx);
-    resident.expect(&ctx.measure, part.pairs.len());
-    part.run(ctx, &resident, &mut lookup, keepers)
+    resident.expect(ctx, part.pairs.len());
+    Hearing { ctx, part, resident: &resident, by_all: true }.hold(&mut lookup, keepers)
 }
 
 /// Writes what came of the parts of a bucket.

@@ -188,7 +188,7 @@ impl<'c> Oversized<'c> {
                     ctx.check()?;
                     part.retain(|pair| !ctx.recipe.verified || sight.promising(ctx, pair));
                     if all {
-                        bucket::measure(ctx, &part, &sight, tally, |edge| {
+                        bucket::measure(ctx, &part, &sight, true, tally, |edge| {
                             let edge = Edge { a: outside(edge.a), b: outside(edge.b), ..edge };
                             match pairs {
                                 Some(pairs) => put_pair(&self.documents, &edge, pairs),

@@ -177,9 +177,11 @@ impl Resident {
     }
 
     /// Makes ready for so many comparisons: where documents have many each, what they share becomes bits.
-    pub(super) fn expect(&mut self, measure: &Measure, pairs: usize) {
+    /// Methods that decide by their own word see whole sets.
+    pub(super) fn expect(&mut self, ctx: &Context<'_>, pairs: usize) {
         let documents = self.documents.len();
-        if pairs < MANY * documents || documents < 2 * MANY || !measure.by_sets() {
+        let many = pairs >= MANY * documents && documents >= 2 * MANY;
+        if !many || !ctx.measure.by_sets() || !ctx.recipe.verified {
             return;
         }
         let Some(frequent) = Frequent::find((0..documents).map(|place| self.set(place))) else { return };

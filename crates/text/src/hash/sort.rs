@@ -20,6 +20,13 @@ impl Sorting {
         self.before.clear();
         &mut self.before
     }
+
+    /// Lets go of room beyond so many bytes.
+    pub fn keep(&mut self, bytes: usize) {
+        if self.before.capacity() * size_of::<u64>() > bytes {
+            *self = Sorting::default();
+        }
+    }
 }
 
 /// Fewer values are sorted the general way.
