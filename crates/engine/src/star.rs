@@ -77,8 +77,13 @@ pub(crate) struct Neighbour {
 
 impl Neighbour {
     /// A neighbour that is still to be measured.
-    pub(crate) fn candidate(node: u32) -> Self {
+    fn candidate(node: u32) -> Self {
         Neighbour { node, ..Neighbour::default() }
+    }
+
+    /// What each of two candidates has for a neighbour.
+    pub(crate) fn ends(a: u32, b: u32) -> [(u32, Self); 2] {
+        [(a, Neighbour::candidate(b)), (b, Neighbour::candidate(a))]
     }
 
     /// Notes what was measured.
@@ -92,7 +97,7 @@ impl Edge {
     /// What each of the two has for a neighbour.
     pub(crate) fn ends(&self) -> [(u32, Neighbour); 2] {
         let Edge { a, b, measured } = *self;
-        let mut ends = [(a, Neighbour::candidate(b)), (b, Neighbour::candidate(a))];
+        let mut ends = Neighbour::ends(a, b);
         ends[0].1.settle(Some(measured));
         ends[1].1.settle(Some(measured.turned()));
         ends
@@ -408,8 +413,7 @@ mod tests {
             found.push(removal);
             Ok(())
         };
-        let ends = |&(a, b): &(u32, u32)| [(a, Neighbour::candidate(b)), (b, Neighbour::candidate(a))];
-        let mut neighbours = InMemory::new(nodes, candidates, ends);
+        let mut neighbours = InMemory::new(nodes, candidates, |&(a, b)| Neighbour::ends(a, b));
         let mut star = Star::new(nodes, turns);
         for turn in turns {
             star.turn(turn, neighbours.of(turn.node).unwrap(), table, &mut take).unwrap();

@@ -18,7 +18,6 @@ use crate::classes;
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::panel::Shared;
-use crate::star::Neighbour;
 use crate::store::file::{Label, Records, Run, RunWriter};
 use crate::store::sort::{Codec, Couples, Posting, Postings, Rebased, Sorted, existing, uncouple};
 
@@ -59,11 +58,6 @@ impl Candidate {
         let mut shared = Shared::default();
         shared.iter_mut().zip(numbers).for_each(|(slot, number)| *slot = number);
         Candidate { a, b, shared }
-    }
-
-    /// What each of the two has for a neighbour.
-    pub(crate) fn ends(&self) -> [(u32, Neighbour); 2] {
-        [(self.a, Neighbour::candidate(self.b)), (self.b, Neighbour::candidate(self.a))]
     }
 
     pub(crate) fn label(ctx: &Context<'_>) -> Label {

@@ -90,10 +90,9 @@ impl Hearing<'_> {
         let documents = &part.documents;
         let own = documents.iter().enumerate().map(|(place, &document)| (document, place as u32));
         let turns = keepers.order(lookup, own.chain(part.members.iter().copied()).collect())?;
-        let candidate = |&(a, b): &(u32, u32)| [(a, Neighbour::candidate(b)), (b, Neighbour::candidate(a))];
         let mut neighbours = match edges {
             Some(edges) => InMemory::new(documents.len(), &edges, Edge::ends),
-            None => InMemory::new(documents.len(), &part.pairs, candidate),
+            None => InMemory::new(documents.len(), &part.pairs, |&(a, b)| Neighbour::ends(a, b)),
         };
         let Found { tally, removals, .. } = found;
         let mut judge = ResidentJudge { ctx, resident, floor: floor(ctx), by_all, tally };

@@ -341,7 +341,6 @@ impl Desk<'_> {
         if self.room.capacity() as u64 * 8 > 4 * PART {
             self.room = Vec::new();
         }
-        self.sorting.keep(HEAVY);
         Ok(found)
     }
 
@@ -357,6 +356,7 @@ impl Desk<'_> {
                 ctx.measure.prepare(symbols, &mut values, sorting);
                 ends.extend(next.next().map(|&place| (place, values.len())));
             })?;
+            self.sorting.keep(HEAVY);
         }
         Ok(Piece { values, ends })
     }
@@ -379,10 +379,10 @@ fn run_whole(
         resident.add(ctx, document, symbols);
         Ok(())
     };
-    if part.pairs.is_empty() {
-    } else if partition.buckets == 1 {
+    // Documents that are near nothing else need no sets.
+    if partition.buckets == 1 && !part.pairs.is_empty() {
         gather::symbols(ctx, catalogue, &|document| wanted.get(document), &mut add)?;
-    } else {
+    } else if !part.pairs.is_empty() {
         let mut spool = SpoolReader::open(&bucket_file(ctx, number, "spool"), ctx.stamp)?;
         let (mut block, mut buffer) = (Block::default(), Vec::new());
         while spool.next(&mut block)? {

@@ -196,8 +196,8 @@ impl<'c> Oversized<'c> {
                             }
                         })?;
                     } else {
-                        for &Candidate { a, b, shared } in &part {
-                            edges.push(Candidate { a: outside(a), b: outside(b), shared }.ends())?;
+                        for &Candidate { a, b, .. } in &part {
+                            edges.push(Neighbour::ends(outside(a), outside(b)))?;
                         }
                     }
                     part.clear();
