@@ -22,6 +22,7 @@
 //! - [`kind`]: the kinds of difference, and the rule for each
 //! - [`overlap`]: how much two documents share, in shingles and in characters
 //! - [`data`]: everything a report says
+//! - [`study`]: what an experiment says
 //! - `page`, `samples`, `charts`, `tables`, `html`: the page, its pairs, pictures and tables, and the writer that
 //!   escapes
 //! - `addresses`, `calendar`: words that belong to addresses, words that belong to dates
@@ -36,6 +37,7 @@ pub mod kind;
 pub mod overlap;
 mod page;
 mod samples;
+pub mod study;
 mod tables;
 
 pub use data::{BigCluster, Bin, Counts, Measure, PairSample, Report, Section, SizeBin, Slice, Which};
@@ -44,3 +46,4 @@ pub use html::thousands;
 pub use kind::Kind;
 pub use overlap::{Overlap, edit_similarity};
 pub use page::render;
+pub use study::Study;

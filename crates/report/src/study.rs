@@ -1,0 +1,286 @@
+//! What a study says: text, tables and pictures in their order, for people and for programs.
+//!
+//! An experiment fills in a [`Study`]; `study_page` makes a page of it, and serde JSON with every number as a
+//! number. Nothing in it is formatted: how a share or a count looks is the page's business.
+
+use serde::Serialize;
+
+/// A study: what was asked, and what came out.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Study {
+    /// A short name for links and files, such as `E7`.
+    pub id: String,
+    /// What it is about.
+    pub title: String,
+    /// The result in a sentence or two.
+    pub lead: String,
+    /// What whoever reads on must know first: what was left out, sampled, or could not be done.
+    pub notes: Vec<String>,
+    /// What was run on what: corpus, documents, seed, parameters.
+    pub facts: Vec<(String, String)>,
+    /// Text, tables and pictures, in this order.
+    pub blocks: Vec<Block>,
+}
+
+/// A part of a study.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Block {
+    /// A heading.
+    Heading(String),
+    /// A paragraph.
+    Text(String),
+    /// A table.
+    Table(Grid),
+    /// A picture.
+    Plot(Plot),
+}
+
+/// A table.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Grid {
+    /// What it shows.
+    pub name: String,
+    /// Heads of the columns; the first column names the rows.
+    pub columns: Vec<String>,
+    /// As many values in each row as there are columns.
+    pub rows: Vec<Vec<Value>>,
+}
+
+/// What stands in a table.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// Nothing: shown as a dash, `null` for programs.
+    None,
+    /// Words.
+    Text(String),
+    /// A number of things.
+    Count(u64),
+    /// A share or another number without a unit, shown with a few decimals.
+    Number(f64),
+    /// An interval.
+    Interval(f64, f64),
+}
+
+/// A picture.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase", tag = "kind")]
+pub enum Plot {
+    /// Lines over an axis of numbers.
+    Lines(Lines),
+    /// Points with names; those on the frontier are joined.
+    Points(Points),
+    /// Coloured squares from 0 to 1.
+    Heat(Heat),
+    /// Bars over bins, of one or more series.
+    Bars(Bars),
+}
+
+/// An axis.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Axis {
+    /// What is measured.
+    pub name: String,
+    /// Its ends; what the data needs when there are none.
+    pub range: Option<(f64, f64)>,
+    /// Steps are factors.
+    pub logarithmic: bool,
+}
+
+/// Lines over an axis of numbers.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Lines {
+    /// What it shows.
+    pub name: String,
+    /// The axis to the right.
+    pub x: Axis,
+    /// The axis upwards.
+    pub y: Axis,
+    /// The lines.
+    pub series: Vec<Series>,
+}
+
+/// A line.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Series {
+    /// Its name.
+    pub name: String,
+    /// Where its numbers come from.
+    pub origin: Origin,
+    /// Its points, from left to right.
+    pub points: Vec<Point>,
+}
+
+/// A point of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Point {
+    /// Where it stands.
+    pub x: f64,
+    /// How high.
+    pub y: f64,
+    /// How sure that is, at 95 %.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Where numbers come from, which the picture shows by how a line is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// From this run.
+    Measured,
+    /// From a formula.
+    Theory,
+    /// From a paper.
+    Published,
+}
+
+/// Points with names.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Points {
+    /// What it shows.
+    pub name: String,
+    /// The axis to the right.
+    pub x: Axis,
+    /// The axis upwards.
+    pub y: Axis,
+    /// The points.
+    pub points: Vec<Named>,
+    /// A height to reach.
+    pub goal: Option<f64>,
+}
+
+/// A point with a name.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Named {
+    /// Its name.
+    pub name: String,
+    /// Where it is, and how sure its height is.
+    pub at: Point,
+    /// No other is both further left and higher.
+    pub frontier: bool,
+    /// The one that was chosen.
+    pub chosen: bool,
+}
+
+/// Coloured squares.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Heat {
+    /// What it shows.
+    pub name: String,
+    /// Names of the rows.
+    pub rows: Vec<String>,
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// A value from 0 to 1 for each row and column; nothing where there is none.
+    pub values: Vec<Vec<Option<f64>>>,
+}
+
+/// Bars over bins.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Bars {
+    /// What it shows.
+    pub name: String,
+    /// The axis to the right.
+    pub x: String,
+    /// What is counted.
+    pub y: String,
+    /// Names of the bins.
+    pub bins: Vec<String>,
+    /// A name and a count for each bin.
+    pub series: Vec<(String, Vec<u64>)>,
+    /// Heights grow with the logarithm.
+    pub logarithmic: bool,
+}
+
+impl Point {
+    /// A point without an interval.
+    pub fn new(x: f64, y: f64) -> Self {
+        Point { x, y, interval: None }
+    }
+}
+
+impl Study {
+    /// Appends a heading.
+    pub fn heading(&mut self, text: impl Into<String>) {
+        self.blocks.push(Block::Heading(text.into()));
+    }
+
+    /// Appends a paragraph.
+    pub fn text(&mut self, text: impl Into<String>) {
+        self.blocks.push(Block::Text(text.into()));
+    }
+
+    /// Appends a table.
+    pub fn table(&mut self, grid: Grid) {
+        self.blocks.push(Block::Table(grid));
+    }
+
+    /// Appends a picture.
+    pub fn plot(&mut self, plot: Plot) {
+        self.blocks.push(Block::Plot(plot));
+    }
+
+    /// Notes a fact about the run.
+    pub fn fact(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.facts.push((name.into(), value.into()));
+    }
+}
+
+impl Grid {
+    /// A table without rows.
+    pub fn new<S: Into<String>>(name: impl Into<String>, columns: impl IntoIterator<Item = S>) -> Self {
+        Grid {
+            name: name.into(),
+            columns: columns.into_iter().map(Into::into).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Appends a row.
+    ///
+    /// # Panics
+    /// When it does not have a value for each column.
+    pub fn row(&mut self, values: impl IntoIterator<Item = Value>) {
+        let values: Vec<Value> = values.into_iter().collect();
+        assert_eq!(values.len(), self.columns.len(), "a row of {} has a value for each column", self.name);
+        self.rows.push(values);
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Value::Text(text)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(count: u64) -> Self {
+        Value::Count(count)
+    }
+}
+
+impl From<f64> for Value {
+    /// What is not finite is nothing.
+    fn from(number: f64) -> Self {
+        if number.is_finite() { Value::Number(number) } else { Value::None }
+    }
+}
+
+impl From<(f64, f64)> for Value {
+    fn from((low, high): (f64, f64)) -> Self {
+        Value::Interval(low, high)
+    }
+}
+
+impl<V: Into<Value>> From<Option<V>> for Value {
+    fn from(value: Option<V>) -> Self {
+        value.map_or(Value::None, Into::into)
+    }
+}
