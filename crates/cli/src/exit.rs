@@ -87,6 +87,9 @@ impl From<LabError> for Failure {
         match error {
             LabError::Engine(error) => Failure::Job(error),
             LabError::Method(error) => Failure::Usage(error.to_string()),
+            LabError::Walk(error) => Failure::Work(error),
+            LabError::Corpus(error) => Failure::Work(error.into()),
+            LabError::Request(sentence) => Failure::Usage(sentence),
             other => Failure::Missing(other.to_string()),
         }
     }

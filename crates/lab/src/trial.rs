@@ -9,11 +9,11 @@ use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
 use std::time::Instant;
 
-use lookalike::corpus::Corpus;
+use lookalike::corpus::{Corpus, CorpusError};
 use lookalike::engine::recipe::{Combine, JobRecipe, Task};
 use lookalike::engine::{EngineError, Job, Opened, Outputs, Settings, Summary};
 use lookalike::methods::{MethodError, Setting, method};
-use lookalike::walk::Watch;
+use lookalike::walk::{WalkError, Watch};
 use serde::{Deserialize, Serialize};
 
 /// Why a trial ended early.
@@ -22,12 +22,21 @@ pub enum LabError {
     /// A method as typed will not do.
     #[error(transparent)]
     Method(#[from] MethodError),
+    /// The corpus cannot be read.
+    #[error(transparent)]
+    Corpus(#[from] CorpusError),
+    /// The work was stopped, or the corpus cannot be read.
+    #[error(transparent)]
+    Walk(#[from] WalkError),
     /// A run failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// What a run wrote cannot be read.
     #[error("{0} cannot be read: {1}; remove its folder and run again")]
     Results(String, String),
+    /// What is asked for cannot be had, in a sentence.
+    #[error("{0}")]
+    Request(String),
 }
 
 /// Methods and how they go together.

@@ -230,11 +230,7 @@ impl Study {
 impl Grid {
     /// A table without rows.
     pub fn new<S: Into<String>>(name: impl Into<String>, columns: impl IntoIterator<Item = S>) -> Self {
-        Grid {
-            name: name.into(),
-            columns: columns.into_iter().map(Into::into).collect(),
-            rows: Vec::new(),
-        }
+        Grid { name: name.into(), columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
     /// Appends a row.

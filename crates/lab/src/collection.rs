@@ -1,0 +1,144 @@
+//! The documents that an experiment looks at: what the user names, a known collection that lies at hand, or a generated
+//! one.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use lookalike::corpus::{Corpus, ReadOptions};
+use lookalike::text::extract::ContentMode;
+use lookalike::text::hash;
+use lookalike::walk::{self, Found, Watch};
+
+use crate::trial::LabError;
+
+/// What an experiment would like to look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// A collection of short articles.
+    News,
+    /// Messages, with a field `group` whose value holds `spam` or `ham`.
+    Mail,
+    /// Pages in several revisions, with the fields `page` and `revno`, which counts from the oldest.
+    Revisions,
+    /// The pages of a site at two times; ids or addresses tell the same page, and the field `snapshot` the time.
+    Crawls,
+}
+
+/// Documents to look at.
+#[derive(Debug, Clone)]
+pub struct Collection {
+    /// What it is called in results.
+    pub name: String,
+    /// Where the documents are.
+    pub corpus: Corpus,
+    /// What is taken of each.
+    pub content: ContentMode,
+    /// It was made up.
+    pub generated: bool,
+}
+
+/// One document in memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// Its ordinal.
+    pub ordinal: u64,
+    /// Its id.
+    pub id: String,
+    /// Its address.
+    pub url: Option<String>,
+    /// Its text.
+    pub text: String,
+    /// The further fields that were asked for, in their order.
+    pub extras: Vec<Option<String>>,
+}
+
+/// Files of known collections, by the folder that they lie in.
+const KNOWN: [(Wanted, &str, &[&str]); 4] = [
+    (Wanted::News, "reuters", &["reuters/reuters21578.jsonl.zst"]),
+    (Wanted::Mail, "spam", &["spam/spam-assassin.jsonl.zst"]),
+    (Wanted::Revisions, "revisions", &["revisions/ethereum-eips.jsonl.zst"]),
+    (
+        Wanted::Crawls,
+        "two-crawls",
+        &["two-crawls/postgresql/docs-old.jsonl.zst", "two-crawls/postgresql/docs-new.jsonl.zst"],
+    ),
+];
+
+impl Wanted {
+    /// The known collection of this kind, if it lies in `data`.
+    pub fn known(self, data: &Path) -> Result<Option<Collection>, LabError> {
+        let Some((_, name, files)) = KNOWN.iter().find(|(kind, ..)| *kind == self) else { return Ok(None) };
+        let paths: Vec<PathBuf> = files.iter().map(|file| data.join(file)).collect();
+        if !paths.iter().all(|path| path.is_file()) {
+            return Ok(None);
+        }
+        let inputs: Vec<OsString> = paths.into_iter().map(PathBuf::into_os_string).collect();
+        let corpus = Corpus::open(&inputs, ReadOptions::default())?;
+        Ok(Some(Collection { name: (*name).to_owned(), corpus, content: self.content(), generated: false }))
+    }
+
+    /// What is taken of documents of this kind.
+    pub fn content(self) -> ContentMode {
+        match self {
+            Wanted::Mail => ContentMode::PageOrEmail,
+            _ => ContentMode::Page,
+        }
+    }
+}
+
+impl Collection {
+    /// The documents in memory, with these further fields; of more than `most`, so many at random, by `seed`. Documents
+    /// without text are left out.
+    pub fn items(
+        &self,
+        most: usize,
+        seed: u64,
+        extras: &[&str],
+        watch: &Watch,
+    ) -> Result<Vec<Item>, LabError> {
+        let mut items: Vec<(u64, Item)> = Vec::new();
+        let mut ordinal = 0;
+        let bound = 2 * most.max(1);
+        let options = ReadOptions {
+            extras: extras.iter().map(|&name| name.to_owned()).collect(),
+            ..(**self.corpus.options()).clone()
+        };
+        let options = std::sync::Arc::new(options);
+        for shard in self.corpus.shards() {
+            walk::documents(shard, &options, self.content, watch, |found| {
+                match found {
+                    Found::Document { document, text } if !text.trim().is_empty() => {
+                        let lot = hash::nth(ordinal, hash::mix(seed));
+                        let extras = (0..extras.len()).map(|n| document.extras.get(n).map(str::to_owned));
+                        let item = Item {
+                            ordinal,
+                            id: document.id.to_owned(),
+                            url: document.url.map(str::to_owned),
+                            text: text.to_owned(),
+                            extras: extras.collect(),
+                        };
+                        items.push((lot, item));
+                    }
+                    Found::Skipped(_) => return Ok(()),
+                    _ => {}
+                }
+                ordinal += 1;
+                if items.len() > bound {
+                    thin(&mut items, most);
+                }
+                Ok(())
+            })?;
+        }
+        thin(&mut items, most);
+        items.sort_unstable_by_key(|(_, item)| item.ordinal);
+        Ok(items.into_iter().map(|(_, item)| item).collect())
+    }
+}
+
+/// Leaves the `most` of them with the smallest lots.
+fn thin(items: &mut Vec<(u64, Item)>, most: usize) {
+    if items.len() > most {
+        items.select_nth_unstable_by_key(most, |(lot, item)| (*lot, item.ordinal));
+        items.truncate(most);
+    }
+}
