@@ -7,7 +7,7 @@ use lookalike_corpus::Shard;
 
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::sketch::{NO_FIELD, Row, UnitMeta, unit_file};
+use crate::sketch::{Made, NO_FIELD, Row, UnitMeta, unit_file};
 use crate::store::file::{Access, Run};
 
 /// Where every unit's documents begin. Documents to compare with come first, then those of the input.
@@ -51,6 +51,16 @@ impl Catalogue {
     /// The units' facts.
     pub(crate) fn units(&self) -> &[UnitMeta] {
         &self.units
+    }
+
+    /// What each method that proposes pairs made of all documents.
+    pub(crate) fn made(&self) -> Vec<Made> {
+        let mut all: Vec<Made> = Vec::new();
+        for unit in &self.units {
+            all.resize(unit.made.len(), Made::default());
+            all.iter_mut().zip(&unit.made).for_each(|(all, made)| all.add(made));
+        }
+        all
     }
 
     /// Number of a unit's first document; of the unit behind the last, the number of all.

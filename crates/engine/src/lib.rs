@@ -48,3 +48,4 @@ pub use error::EngineError;
 pub use job::{Job, OpenJob, Opened, Outputs, Shards, Summary};
 pub use recipe::JobRecipe;
 pub use results::Findings;
+pub use sketch::Made;

@@ -111,6 +111,15 @@ impl Panel {
         self.proposers().iter().any(|seat| seat.method.directed())
     }
 
+    /// True when the methods would accept a document as a near-duplicate of one that is equal to it: as many of them as
+    /// must propose a pair have a signature for it, and the filter has.
+    pub(crate) fn speaks_of(&self, record: &[u8]) -> bool {
+        let mut signed = self.proposers().iter().map(|seat| seat.length(record) > 0);
+        let proposed =
+            if self.wants_all() { signed.all(|signed| signed) } else { signed.any(|signed| signed) };
+        proposed && self.filter().is_none_or(|seat| seat.length(record) > 0)
+    }
+
     /// Bytes of a record.
     pub(crate) fn width(&self) -> usize {
         self.width

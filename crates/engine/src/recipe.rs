@@ -189,9 +189,53 @@ pub struct JobRecipe {
 /// The value of [`JobRecipe::within`] that stands for hosts.
 const HOST: &str = "@host";
 
+impl Default for Reading {
+    fn default() -> Self {
+        let options = ReadOptions::default();
+        Reading {
+            id_field: options.fields.id,
+            text_field: options.fields.text,
+            html_field: options.fields.html,
+            url_field: options.fields.url,
+            max_document_bytes: options.max_document_bytes as u64,
+            revisions: options.revisions,
+            namespaces: namespaces_name(&options.namespaces),
+            input_format: options.format.map(|format| format.to_string()),
+            content: content_name(ContentMode::Page).to_owned(),
+        }
+    }
+}
+
 impl JobRecipe {
     /// The version of the engine's rules and files.
     pub const ENGINE: u32 = ENGINE;
+
+    /// A recipe with nothing chosen: the method is the simplest there is, all else as it is by default.
+    pub fn simplest(task: Task) -> Self {
+        let setting = Setting::default();
+        JobRecipe {
+            lookalike: env!("CARGO_PKG_VERSION").to_owned(),
+            engine: ENGINE,
+            task,
+            similarity: setting.similarity,
+            shingle: setting.shingle,
+            threshold: setting.threshold.to_string(),
+            verified: true,
+            keep: Keep::First.to_string(),
+            cluster: ClusterRule::Star,
+            max_group: 1000,
+            all: false,
+            against: false,
+            within: None,
+            combine: Combine::Any,
+            lexicon: None,
+            methods: method("md5", &setting).map(|method| method.recipe()).into_iter().collect(),
+            filter: None,
+            profile: Profile::web().recipe(),
+            profiles: Vec::new(),
+            reading: Reading::default(),
+        }
+    }
 
     /// The recipe as the text of `recipe.toml`.
     pub fn to_toml(&self) -> String {

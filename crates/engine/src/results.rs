@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::error::EngineError;
 use crate::job::{Outputs, Summary};
 use crate::recipe::{ClusterRule, Task};
-use crate::sketch::{host, unit_file};
+use crate::sketch::{Made, host, unit_file};
 use crate::star::Removal;
 use crate::store::file::{Access, Run, RunWriter};
 use crate::store::sort::{Codec, Couples, Sorter, couple, existing, uncouple};
@@ -47,6 +47,8 @@ pub struct Findings {
     pub notes: Vec<String>,
     /// Measured pairs that reached the threshold.
     pub reached: u64,
+    /// What each method that proposes pairs made of the documents.
+    pub made: Vec<Made>,
 }
 
 /// Documents and removals of a part of the corpus.
@@ -250,6 +252,7 @@ fn begin(ctx: &Context<'_>, catalogue: &Catalogue, before: &Before) -> Findings 
         histogram: tally.histogram.clone(),
         reached: tally.reached,
         notes,
+        made: catalogue.made(),
         ..Findings::default()
     }
 }
@@ -770,7 +773,11 @@ pub(crate) fn pairs(
     let giant = write_groups(ctx, catalogue, folder, outputs.format, &classes, &crowds)?;
     findings.summary.giant_groups += giant;
     let one = 1f64.to_bits();
+    let mut lookup = Lookup::new(ctx, catalogue);
     for class in classes.all().filter(|class| class.len() <= ctx.recipe.max_group) {
+        if !counts_as_equal(ctx, &mut lookup, class)? {
+            continue;
+        }
         for (index, &b) in class.iter().enumerate() {
             for &a in &class[..index] {
                 sorter.push((couple(a, b), one, one))?;
@@ -858,12 +865,21 @@ fn write_groups(
         all.sort_unstable();
         put(&all, (ours.len() * theirs.len()) as u64, false)?;
     }
+    let mut records = Lookup::new(ctx, catalogue);
     for class in classes.all().filter(|class| class.len() > ctx.recipe.max_group) {
-        put(class, among(class.len()), true)?;
-        equal += 1;
+        if counts_as_equal(ctx, &mut records, class)? {
+            put(class, among(class.len()), true)?;
+            equal += 1;
+        }
     }
     rows.finish()?;
     Ok(equal)
+}
+
+/// True when the documents of a class are pairs. Equal documents are none by the word of a method that has nothing to say
+/// of them.
+fn counts_as_equal(ctx: &Context<'_>, lookup: &mut Lookup<'_>, class: &[u32]) -> Result<bool, EngineError> {
+    Ok(ctx.recipe.verified || ctx.panel.speaks_of(lookup.record(class[0])?))
 }
 
 /// Pairs among so many documents.

@@ -105,9 +105,32 @@ pub(crate) struct UnitMeta {
     pub(crate) shards: Vec<ShardMeta>,
     /// Number of key runs of each method.
     pub(crate) key_runs: Vec<usize>,
+    /// What each method that proposes pairs made of the documents.
+    #[serde(default)]
+    pub(crate) made: Vec<Made>,
     pub(crate) spooled: bool,
     /// Its documents can be read again by where they stand in their shards.
     pub(crate) seekable: bool,
+}
+
+/// What a method made of documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Made {
+    /// Keys of all documents together.
+    pub keys: u64,
+    /// Documents with words that it has no signature for.
+    pub unsigned: u64,
+    /// Bytes of payload and keys of all documents together.
+    pub bytes: u64,
+}
+
+impl Made {
+    /// Adds that of further documents.
+    pub(crate) fn add(&mut self, other: &Made) {
+        self.keys += other.keys;
+        self.unsigned += other.unsigned;
+        self.bytes += other.bytes;
+    }
 }
 
 impl UnitMeta {
@@ -186,7 +209,8 @@ fn write_unit(
         false => None,
     };
     let mut keys = key_sorters(ctx, unit, buffer)?;
-    let mut meta = UnitMeta { shards: Vec::new(), key_runs: Vec::new(), spooled, seekable };
+    let made = vec![Made::default(); keys.len()];
+    let mut meta = UnitMeta { shards: Vec::new(), key_runs: Vec::new(), made, spooled, seekable };
     let mut open = ShardMeta::new();
     let mut records = 0u64;
     while let Some(batch) = feed.next()? {
@@ -204,6 +228,7 @@ fn write_unit(
         for (keys, batch) in keys.iter_mut().zip(&batch.keys) {
             batch.iter().try_for_each(|&posting| keys.push(posting))?;
         }
+        meta.made.iter_mut().zip(&batch.made).for_each(|(all, made)| all.add(made));
         records += batch.rows.len() as u64;
         open.take(&mut batch, &mut meta.shards);
         spare.give_back(batch);
@@ -271,6 +296,7 @@ struct Sketched {
     payload: Vec<u8>,
     /// Postings, by method.
     keys: Vec<Vec<u128>>,
+    made: Vec<Made>,
     spool: Vec<u8>,
     rejected: Vec<u8>,
     ends: Vec<pipeline::ShardEnd>,
@@ -521,6 +547,9 @@ impl Tools {
             let Some(keys) = out.keys.get_mut(place) else { continue };
             let posting = |key: &Key| Posting { key: key.value ^ turn, document: number, tag: key.tag };
             keys.extend(self.sketch.keys.iter().map(|key| posting(key).pack()));
+            if !wordless {
+                out.made[place].add(&made(seat, &self.sketch));
+            }
         }
     }
 
@@ -533,6 +562,13 @@ impl Tools {
     }
 }
 
+/// What a method made of one document.
+fn made(seat: &Seat, sketch: &Sketch) -> Made {
+    let keys = sketch.keys.len() as u64;
+    let width = if seat.method.tagged() { 16 } else { 12 };
+    Made { keys, unsigned: u64::from(keys == 0), bytes: seat.method.payload_bytes() as u64 + keys * width }
+}
+
 impl Sketched {
     /// Makes it ready for what becomes of `batch`.
     fn begin(&mut self, ctx: &Context<'_>, batch: &Batch) {
@@ -542,6 +578,8 @@ impl Sketched {
         }
         self.keys.resize_with(ctx.panel.proposers().len(), Vec::new);
         self.keys.iter_mut().for_each(Vec::clear);
+        self.made.clear();
+        self.made.resize(self.keys.len(), Made::default());
         self.ends.clone_from(&batch.ends);
     }
 

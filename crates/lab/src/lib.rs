@@ -1,14 +1,27 @@
 //! The lab: what methods find on a corpus, held against measured similarity and against what papers report.
 //!
-//! - [`trial`]: one configuration of methods on a corpus, and how many of its pairs are near-duplicates
-//! - [`henzinger`]: MinHash alone, SimHash alone, and both together
+//! - [`shelf`]: the lab's own copy of a corpus
+//! - [`trial`]: one configuration of methods on it, and the pairs that it accepts
+//! - [`compare`]: methods side by side; [`pool`], [`strata`]: their pairs together, and what follows from who has which
+//! - [`roster`]: which methods take part
+//! - [`results`]: what a comparison writes; [`published`]: what papers report
+//! - [`truth`], [`gauge`]: what a near-duplicate is, and whether two documents are one
 //! - [`experiments`]: the catalogue of the papers' experiments
 //! - [`collection`], [`generated`]: what they look at
 //! - [`interval`]: how sure a share is
 
 pub mod collection;
+pub mod compare;
+pub mod error;
 pub mod experiments;
+pub mod gauge;
 pub mod generated;
-pub mod henzinger;
 pub mod interval;
+pub mod pool;
+pub mod published;
+pub mod results;
+pub mod roster;
+pub mod shelf;
+pub mod strata;
 pub mod trial;
+pub mod truth;

@@ -1,43 +1,25 @@
-//! One configuration of methods on a corpus: the pairs that it accepts by itself, and how many of them are
-//! near-duplicates when they are measured.
+//! One configuration of methods on the lab's copy of a corpus: the pairs that it accepts by itself, and what that took.
 //!
-//! The corpus is run twice: once by the word of the methods alone, which is timed, and once with all of their candidates
-//! measured. Both runs are jobs in folders of their own, so that a trial that was stopped goes on.
+//! Each configuration runs as a job of its own, whose pairs are kept in a small file and whose folder is then taken away.
+//! What was run before is not run again; so a comparison that was stopped goes on, and experiments share their trials.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Lines};
-use std::path::Path;
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use lookalike::corpus::{Corpus, CorpusError};
+use lookalike::engine::lexicon::fingerprint;
+use lookalike::engine::measure::Measure;
 use lookalike::engine::recipe::{Combine, JobRecipe, Task};
-use lookalike::engine::{EngineError, Job, Opened, Outputs, Settings, Summary};
-use lookalike::methods::{MethodError, Setting, method};
-use lookalike::walk::{WalkError, Watch};
+use lookalike::engine::{Findings, Job, Opened, Outputs, Settings};
+use lookalike::methods::{Setting, method};
+use lookalike::model::Recipe;
+use lookalike::text::{Profile, hash};
+use lookalike::walk::Watch;
 use serde::{Deserialize, Serialize};
 
-/// Why a trial ended early.
-#[derive(Debug, thiserror::Error)]
-pub enum LabError {
-    /// A method as typed will not do.
-    #[error(transparent)]
-    Method(#[from] MethodError),
-    /// The corpus cannot be read.
-    #[error(transparent)]
-    Corpus(#[from] CorpusError),
-    /// The work was stopped, or the corpus cannot be read.
-    #[error(transparent)]
-    Walk(#[from] WalkError),
-    /// A run failed.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// What a run wrote cannot be read.
-    #[error("{0} cannot be read: {1}; remove its folder and run again")]
-    Results(String, String),
-    /// What is asked for cannot be had, in a sentence.
-    #[error("{0}")]
-    Request(String),
-}
+pub use crate::error::LabError;
+use crate::shelf::Shelf;
 
 /// Methods and how they go together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,160 +30,350 @@ pub struct Configuration {
     pub combine: Combine,
     /// A method that must accept what the others propose.
     pub filter: Option<String>,
+    /// Words and how common they are, where they do not come from the corpus itself.
+    pub lexicon: Option<PathBuf>,
+    /// Pairs count only when they reach the threshold, and not by the methods' own word.
+    pub verified: bool,
 }
 
 impl Configuration {
     /// One method by itself.
     pub fn alone(method: &str) -> Self {
-        Configuration { methods: vec![method.to_owned()], combine: Combine::Any, filter: None }
+        Configuration {
+            methods: vec![method.to_owned()],
+            combine: Combine::Any,
+            filter: None,
+            lexicon: None,
+            // The exact join has no word of its own: it is verification itself.
+            verified: method.split([':', '/']).next() == Some("exact"),
+        }
     }
 
     /// One method whose pairs another must accept.
     pub fn filtered(method: &str, filter: &str) -> Self {
         Configuration { filter: Some(filter.to_owned()), ..Configuration::alone(method) }
     }
+
+    /// The same with every pair measured.
+    #[must_use]
+    pub fn verified(self) -> Self {
+        Configuration { verified: true, ..self }
+    }
+}
+
+/// What methods are told: how near is near, and by which words that is measured.
+#[derive(Debug, Clone)]
+pub struct Basis {
+    /// Similarity, threshold and shingle.
+    pub measure: Measure,
+    /// From text to words.
+    pub profile: Profile,
+    /// Wanted probability that a pair right at the threshold is proposed.
+    pub recall: f64,
+}
+
+impl Basis {
+    /// By a measure on words of a profile.
+    pub fn new(measure: Measure, profile: Profile) -> Self {
+        Basis { measure, profile, recall: Setting::default().recall }
+    }
 }
 
 /// Where and how trials are run.
 #[derive(Debug)]
 pub struct Bench<'b> {
-    /// How documents are read, and what a near-duplicate is: similarity, shingle, threshold and profile.
-    pub truth: JobRecipe,
-    /// The corpus.
-    pub corpus: &'b Corpus,
+    /// The documents.
+    pub shelf: &'b Shelf,
+    /// A folder for trials.
+    pub folder: PathBuf,
     /// How the work is done.
     pub settings: Settings,
-    /// A folder for the jobs.
-    pub folder: &'b Path,
+    /// Larger groups do not propose all of their pairs.
+    pub max_group: usize,
     /// Seed of every random choice.
     pub seed: u64,
 }
 
 /// What came of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Outcome {
-    /// Documents of the corpus.
+pub struct Facts {
+    /// The methods with every parameter.
+    pub recipes: Vec<Recipe>,
+    /// Documents that were read.
     pub documents: u64,
-    /// Pairs that the methods accept by themselves.
+    /// Pairs that were accepted.
     pub pairs: u64,
-    /// Those of them that are near-duplicates when they are measured.
-    pub near: u64,
-    /// Groups that were too large to propose all of their pairs.
+    /// Pairs inside groups that are too large to be written out; they are not among `pairs`.
+    pub pairs_in_giant_groups: u64,
+    /// Such groups.
     pub giant_groups: u64,
-    /// Seconds of the first run; none when it was finished before.
-    pub seconds: Option<f64>,
+    /// Documents with words that no method has a signature for.
+    pub unsigned: u64,
+    /// Documents that a method refuses.
+    pub refused: u64,
+    /// Why, for the first of them.
+    pub refusal: Option<String>,
+    /// Bytes of payloads and keys, per document.
+    pub bytes: f64,
+    /// Distinct pairs proposed.
+    pub candidates: u64,
+    /// Seconds of the run.
+    pub seconds: f64,
+    /// Threads of the run.
+    pub threads: usize,
 }
 
-impl Outcome {
-    /// The share of near-duplicates among the pairs.
-    pub fn precision(&self) -> Option<f64> {
-        (self.pairs > 0).then(|| self.near as f64 / self.pairs as f64)
+impl Facts {
+    /// Documents per second.
+    pub fn rate(&self) -> f64 {
+        if self.seconds > 0.0 { self.documents as f64 / self.seconds } else { 0.0 }
     }
+}
+
+/// A trial that was run: its facts and its pairs.
+#[derive(Debug, Clone)]
+pub struct Trial {
+    /// What is known of it.
+    pub facts: Facts,
+    pairs: PathBuf,
+}
+
+/// Two documents and how near they are by whoever accepted them; by number, the first is the lower.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// The first.
+    pub a: u32,
+    /// The second.
+    pub b: u32,
+    /// Measured, or the method's own score.
+    pub similarity: f64,
 }
 
 impl Bench<'_> {
-    /// Runs a configuration; `name` is that of its folders.
-    pub fn run(&self, name: &str, what: &Configuration, watch: &Watch) -> Result<Outcome, LabError> {
-        let accepted = JobRecipe { verified: false, all: false, ..self.recipe(what)? };
-        let measured = JobRecipe { verified: true, all: true, ..self.recipe(what)? };
-        let begun = Instant::now();
-        let (own, summary, fresh) = self.job(&format!("{name}-accepted"), accepted, watch)?;
-        let seconds = fresh.then(|| begun.elapsed().as_secs_f64());
-        let (all, _, _) = self.job(&format!("{name}-measured"), measured, watch)?;
-        let (pairs, near) = count(own, all, self.truth.measure()?.threshold.value())?;
-        Ok(Outcome { documents: summary.documents, pairs, near, giant_groups: summary.giant_groups, seconds })
+    /// Runs a configuration, or takes what it left behind.
+    pub fn run(&self, what: &Configuration, basis: &Basis, watch: &Watch) -> Result<Trial, LabError> {
+        let recipe = self.recipe(what, basis)?;
+        let text = recipe.to_toml();
+        let folder = self.folder.join(format!("{:016x}", hash::digest(text.as_bytes()) as u64));
+        let (facts, pairs) = (folder.join("facts.json"), folder.join("pairs"));
+        if let Ok(text) = std::fs::read(&facts) {
+            let facts = serde_json::from_slice(&text).map_err(|error| LabError::read(&facts, &error))?;
+            return Ok(Trial { facts, pairs });
+        }
+        std::fs::create_dir_all(&folder).map_err(|error| LabError::write(&folder, &error))?;
+        let job = folder.join("job");
+        let found = self.job(&job, what, recipe, watch)?;
+        keep_pairs(&job.join("pairs.jsonl"), &pairs)?;
+        let found = Facts { pairs_in_giant_groups: giant_pairs(&job.join("groups.jsonl"))?, ..found };
+        let found = Facts { refusal: first_refusal(&job.join("rejected.jsonl"), found.refused)?, ..found };
+        let text = serde_json::to_vec(&found).map_err(|error| LabError::write(&facts, &error))?;
+        std::fs::write(&facts, text).map_err(|error| LabError::write(&facts, &error))?;
+        // What is left of it if that fails takes room and does no harm.
+        let _ = std::fs::remove_dir_all(&job);
+        Ok(Trial { facts: found, pairs })
     }
 
-    fn recipe(&self, what: &Configuration) -> Result<JobRecipe, LabError> {
-        let measure = self.truth.measure()?;
+    /// The recipe of a configuration.
+    pub fn recipe(&self, what: &Configuration, basis: &Basis) -> Result<JobRecipe, LabError> {
+        let measure = basis.measure;
         let setting = Setting {
             similarity: measure.similarity,
             threshold: measure.threshold,
             shingle: measure.shingle,
             seed: self.seed,
-            ..Setting::default()
+            recall: basis.recall,
         };
-        let made = |text: &String| Ok(method(text, &setting)?.recipe());
+        let made = |text: &String| Ok::<_, LabError>(method(text, &setting)?.recipe());
         let mut recipe = JobRecipe {
-            task: Task::Pairs,
-            methods: what.methods.iter().map(made).collect::<Result<_, MethodError>>()?,
+            similarity: measure.similarity,
+            threshold: measure.threshold.to_string(),
+            shingle: measure.shingle,
+            profile: basis.profile.recipe(),
+            verified: what.verified,
+            max_group: self.max_group,
+            methods: what.methods.iter().map(made).collect::<Result<_, _>>()?,
             combine: what.combine,
             filter: what.filter.as_ref().map(made).transpose()?,
-            ..self.truth.clone()
+            lexicon: what.lexicon.as_deref().map(fingerprint).transpose()?,
+            ..JobRecipe::simplest(Task::Pairs)
         };
         recipe.settle()?;
         Ok(recipe)
     }
 
-    /// Runs a job to its end, or takes what it left behind; true when it was run now.
-    fn job(&self, name: &str, recipe: JobRecipe, watch: &Watch) -> Result<(Pairs, Summary, bool), LabError> {
-        let folder = self.folder.join(name);
+    fn job(
+        &self,
+        folder: &Path,
+        what: &Configuration,
+        recipe: JobRecipe,
+        watch: &Watch,
+    ) -> Result<Facts, LabError> {
+        let recipes = recipe.methods.iter().chain(&recipe.filter).cloned().collect();
         let job = Job {
             recipe,
-            corpus: self.corpus.clone(),
+            corpus: self.shelf.corpus()?,
             against: None,
-            lexicon: None,
+            lexicon: what.lexicon.clone(),
             settings: self.settings.clone(),
             outputs: Outputs::default(),
         };
-        let (summary, fresh) = match job.open(&folder)? {
-            Opened::Finished(summary) => (*summary, false),
-            Opened::Open(mut open) => {
-                let summary = open.run(watch)?.summary;
-                open.finish(&summary)?;
-                (summary, true)
+        let begun = Instant::now();
+        let opened = match job.clone().open(folder)? {
+            // The facts of a finished job went with the process that ran it.
+            Opened::Finished(_) => {
+                std::fs::remove_dir_all(folder).map_err(|error| LabError::write(folder, &error))?;
+                job.open(folder)?
             }
+            opened => opened,
         };
-        Ok((Pairs::open(&folder)?, summary, fresh))
+        let Opened::Open(mut open) = opened else {
+            return Err(LabError::read(folder, &"another process finished it"));
+        };
+        let findings = open.run(watch)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        open.finish(&findings.summary)?;
+        Ok(self.facts(recipes, &findings, seconds))
+    }
+
+    fn facts(&self, recipes: Vec<Recipe>, findings: &Findings, seconds: f64) -> Facts {
+        let summary = &findings.summary;
+        let bytes: u64 = findings.made.iter().map(|made| made.bytes).sum();
+        Facts {
+            recipes,
+            documents: summary.documents,
+            pairs: summary.pairs.unwrap_or(0),
+            pairs_in_giant_groups: 0,
+            giant_groups: summary.giant_groups,
+            unsigned: findings.made.iter().map(|made| made.unsigned).min().unwrap_or(0),
+            refused: summary.rejected,
+            refusal: None,
+            bytes: bytes as f64 / summary.documents.max(1) as f64,
+            candidates: summary.candidates,
+            seconds,
+            threads: self.settings.threads,
+        }
     }
 }
 
-/// The pairs of a finished job, in their order.
-struct Pairs {
-    name: String,
-    lines: Lines<BufReader<File>>,
+/// Bytes of a pair in its file.
+const WIDTH: usize = 16;
+
+impl Trial {
+    /// The pairs, in the order of their documents.
+    pub fn pairs(&self) -> Result<Pairs, LabError> {
+        let file = File::open(&self.pairs).map_err(|error| LabError::read(&self.pairs, &error))?;
+        Ok(Pairs { path: self.pairs.clone(), reader: BufReader::with_capacity(1 << 16, file) })
+    }
+}
+
+/// The pairs of a trial, read one after the other.
+#[derive(Debug)]
+pub struct Pairs {
+    path: PathBuf,
+    reader: BufReader<File>,
+}
+
+impl Iterator for Pairs {
+    type Item = Result<Pair, LabError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.reader.fill_buf() {
+            Ok([]) => return None,
+            Ok(_) => {}
+            Err(error) => return Some(Err(LabError::read(&self.path, &error))),
+        }
+        let mut bytes = [0; WIDTH];
+        let read = self.reader.read_exact(&mut bytes).map_err(|error| LabError::read(&self.path, &error));
+        Some(read.map(|()| decode(&bytes)))
+    }
+}
+
+fn encode(pair: Pair) -> [u8; WIDTH] {
+    let mut bytes = [0; WIDTH];
+    bytes[..4].copy_from_slice(&pair.a.to_le_bytes());
+    bytes[4..8].copy_from_slice(&pair.b.to_le_bytes());
+    bytes[8..].copy_from_slice(&pair.similarity.to_le_bytes());
+    bytes
+}
+
+fn decode(bytes: &[u8; WIDTH]) -> Pair {
+    let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let [.., e, f, g, h, i, j, k, l] = *bytes;
+    Pair { a: number(0), b: number(4), similarity: f64::from_le_bytes([e, f, g, h, i, j, k, l]) }
 }
 
 #[derive(Deserialize)]
-struct Row {
-    a: String,
-    b: String,
+struct PairLine<'l> {
+    #[serde(borrow)]
+    a: &'l str,
+    #[serde(borrow)]
+    b: &'l str,
     similarity: Option<f64>,
 }
 
-impl Pairs {
-    fn open(folder: &Path) -> Result<Self, LabError> {
-        let path = folder.join("pairs.jsonl");
-        let name = path.display().to_string();
-        let file = File::open(&path).map_err(|error| LabError::Results(name.clone(), error.to_string()))?;
-        Ok(Pairs { name, lines: BufReader::new(file).lines() })
-    }
-
-    fn next(&mut self) -> Result<Option<Row>, LabError> {
-        let failed = |error: &dyn std::fmt::Display| LabError::Results(self.name.clone(), error.to_string());
-        let Some(line) = self.lines.next() else { return Ok(None) };
-        let line = line.map_err(|error| failed(&error))?;
-        serde_json::from_str(&line).map(Some).map_err(|error| failed(&error))
+/// Hands every line of a job's table to `each`.
+fn lines<E: std::fmt::Display>(
+    path: &Path,
+    mut each: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), LabError> {
+    let file = File::open(path).map_err(|error| LabError::read(path, &error))?;
+    let (mut reader, mut line) = (BufReader::with_capacity(1 << 16, file), Vec::new());
+    loop {
+        line.clear();
+        let read = reader.read_until(b'\n', &mut line).map_err(|error| LabError::read(path, &error))?;
+        if read == 0 {
+            return Ok(());
+        }
+        each(&line).map_err(|error| LabError::read(path, &error))?;
     }
 }
 
-/// Counts the accepted pairs, and those that reach the threshold among the measured ones. All accepted pairs are among
-/// the measured, and both come in the order of their documents, so that one walk through both finds them. Of documents
-/// that bear one id, one may stand for the other.
-fn count(mut accepted: Pairs, mut measured: Pairs, threshold: f64) -> Result<(u64, u64), LabError> {
-    let (mut pairs, mut near) = (0, 0);
-    while let Some(own) = accepted.next()? {
-        pairs += 1;
-        loop {
-            let Some(row) = measured.next()? else {
-                let what = format!("the pair {} and {} is not in it", own.a, own.b);
-                return Err(LabError::Results(measured.name, what));
-            };
-            if (&row.a, &row.b) == (&own.a, &own.b) {
-                near += u64::from(row.similarity.is_some_and(|similarity| similarity >= threshold));
-                break;
+/// Writes the pairs of a job down by number.
+fn keep_pairs(from: &Path, to: &Path) -> Result<(), LabError> {
+    let file = File::create(to).map_err(|error| LabError::write(to, &error))?;
+    let mut out = BufWriter::with_capacity(1 << 16, file);
+    lines(from, |line| {
+        let PairLine { a, b, similarity } =
+            serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        let number = |id: &str| id.parse::<u32>().map_err(|_| format!("{id} is no number of a document"));
+        let pair = Pair { a: number(a)?, b: number(b)?, similarity: similarity.unwrap_or(f64::NAN) };
+        out.write_all(&encode(pair)).map_err(|error| error.to_string())
+    })?;
+    out.flush().map_err(|error| LabError::write(to, &error))
+}
+
+#[derive(Deserialize)]
+struct GroupLine {
+    pairs: u64,
+}
+
+/// Pairs inside groups that a job did not write out. Groups may share pairs, so this is a bound from above.
+fn giant_pairs(path: &Path) -> Result<u64, LabError> {
+    let mut all = 0;
+    lines(path, |line| {
+        let GroupLine { pairs } = serde_json::from_slice(line)?;
+        all += pairs;
+        Ok::<_, serde_json::Error>(())
+    })?;
+    Ok(all)
+}
+
+#[derive(Deserialize)]
+struct RefusalLine {
+    reason: String,
+}
+
+/// Why the first of the refused documents was.
+fn first_refusal(path: &Path, refused: u64) -> Result<Option<String>, LabError> {
+    let mut first = None;
+    if refused > 0 {
+        lines(path, |line| {
+            if first.is_none() {
+                let RefusalLine { reason } = serde_json::from_slice(line)?;
+                first = Some(reason);
             }
-        }
+            Ok::<_, serde_json::Error>(())
+        })?;
     }
-    Ok((pairs, near))
+    Ok(first)
 }

@@ -280,78 +280,6 @@ impl LexiconArgs {
     }
 }
 
-/// The commands of the lab.
-#[derive(Debug, Subcommand)]
-pub enum LabCommand {
-    /// Compare MinHash, SimHash and both together, as Henzinger (2006) did
-    ///
-    /// Each accepts pairs by its own word; then every pair is measured, and the share of near-duplicates stands beside
-    /// the published one.
-    #[command(
-        override_usage = "lookalike lab henzinger [OPTIONS] --output <DIR> <INPUT>...\n       lookalike lab henzinger [OPTIONS] --output <DIR> --sample"
-    )]
-    Henzinger(Box<HenzingerArgs>),
-}
-
-/// `lab henzinger`
-#[derive(Debug, Args)]
-pub struct HenzingerArgs {
-    /// The corpus.
-    #[command(flatten)]
-    pub input: InputArgs,
-
-    /// Folder for the results; a comparison that was begun in it goes on
-    #[arg(short, long, value_name = "DIR")]
-    pub output: PathBuf,
-
-    /// Bits of 384 that may differ for SimHash
-    ///
-    /// 12 is what Henzinger's agreement of 372 bits comes to; the thesis that reports her figures writes 3.
-    #[arg(short, value_name = "BITS", default_value = "12")]
-    pub k: u32,
-
-    /// What near-duplicates are measured by: jaccard, cosine, cosine-tf or edit
-    #[arg(long, value_name = "SIMILARITY", default_value = "edit", value_parser = similarity)]
-    pub similarity: Similarity,
-
-    /// Words per shingle that it is measured on; 1 means the set of words
-    #[arg(long, value_name = "N", default_value = "5", value_parser = positive)]
-    pub shingle: NonZeroUsize,
-
-    /// How much similarity makes a near-duplicate
-    #[arg(long, value_name = "T", default_value = "0.8", value_parser = threshold)]
-    pub threshold: Threshold,
-
-    /// Larger groups of documents with a common key do not propose all of their pairs
-    #[arg(long, value_name = "N", default_value = "20000", value_parser = positive)]
-    pub max_group: NonZeroUsize,
-
-    /// Seed of every random choice
-    #[arg(long, value_name = "N", default_value = "1", value_parser = super::whole)]
-    pub seed: u64,
-
-    /// Print JSON instead of a table
-    #[arg(long)]
-    pub json: bool,
-
-    /// How to work.
-    #[command(flatten)]
-    pub resources: ResourceArgs,
-}
-
-impl HenzingerArgs {
-    /// How documents are read, and what a near-duplicate is.
-    pub fn truth(&self) -> JobRecipe {
-        JobRecipe {
-            similarity: self.similarity,
-            shingle: self.shingle.get(),
-            threshold: self.threshold.to_string(),
-            max_group: self.max_group.get(),
-            ..base_recipe(Task::Pairs, &self.input.reading)
-        }
-    }
-}
-
 /// `methods`
 #[derive(Debug, Args)]
 pub struct MethodsArgs {
@@ -525,27 +453,8 @@ impl MatchArgs {
 
 /// What no option changes, and how documents are read; the method is the simplest there is.
 fn base_recipe(task: Task, reading: &ReadingArgs) -> JobRecipe {
-    let simplest = method("md5", &Setting::default()).map(|method| method.recipe());
     JobRecipe {
-        lookalike: env!("CARGO_PKG_VERSION").to_owned(),
-        engine: JobRecipe::ENGINE,
-        task,
-        similarity: Similarity::Jaccard,
-        shingle: Setting::default().shingle,
-        threshold: Threshold::default().to_string(),
-        verified: true,
-        keep: Keep::First.to_string(),
-        cluster: ClusterRule::Star,
-        max_group: 1000,
-        all: false,
-        against: false,
-        within: None,
-        combine: Combine::Any,
-        lexicon: None,
-        methods: simplest.into_iter().collect(),
-        filter: None,
         profile: reading.profile.recipe(),
-        profiles: Vec::new(),
         reading: Reading {
             id_field: reading.id_field.clone(),
             text_field: reading.text_field.clone(),
@@ -557,6 +466,7 @@ fn base_recipe(task: Task, reading: &ReadingArgs) -> JobRecipe {
             input_format: reading.input_format.map(|format| format.to_string()),
             content: content_name(reading.content_mode()).to_owned(),
         },
+        ..JobRecipe::simplest(task)
     }
 }
 

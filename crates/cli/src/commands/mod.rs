@@ -1,12 +1,14 @@
 //! One file per command: its work, then what it prints.
 
+mod compare;
 mod convert;
 mod dedup;
 mod diff;
+mod experiment;
 mod generate;
 mod head;
-mod henzinger;
 mod job;
+mod lab;
 mod lexicon;
 mod methods;
 mod pairs;
@@ -28,7 +30,8 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         Command::Dedup(args) => dedup::run(&args, watch),
         Command::Pairs(args) => pairs::run(&args, watch),
         Command::Lexicon(args) => lexicon::run(&args, watch),
-        Command::Lab(LabCommand::Henzinger(args)) => henzinger::run(&args, watch),
+        Command::Lab(LabCommand::Compare(args)) => compare::run(&args, watch),
+        Command::Lab(LabCommand::Experiment(args)) => experiment::run(&args, watch),
         Command::Methods(args) => methods::run(&args),
         Command::Diff(args) => diff::run(&args, watch),
         Command::Corpus(CorpusCommand::Stats(args)) => stats::run(&args, watch),

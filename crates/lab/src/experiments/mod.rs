@@ -3,7 +3,9 @@
 //! An [`Experiment`] gets a [`Desk`] and fills in a [`Study`]: measured figures, the published ones beside them, and a
 //! picture where the paper has one. Figures are never tuned towards the paper; what differs is explained.
 
-use std::path::PathBuf;
+mod algorithms;
+
+use std::path::{Path, PathBuf};
 
 use lookalike::engine::Settings;
 use lookalike::report::Study;
@@ -11,7 +13,8 @@ use lookalike::walk::Watch;
 
 use crate::collection::{Collection, Wanted};
 use crate::generated;
-use crate::trial::LabError;
+use crate::shelf::Shelf;
+use crate::trial::{Bench, LabError};
 
 /// An experiment of the catalogue.
 #[derive(Debug)]
@@ -29,7 +32,10 @@ pub struct Experiment {
 }
 
 /// All experiments, by number.
-pub const EXPERIMENTS: &[&Experiment] = &[];
+pub static EXPERIMENTS: &[&Experiment] = &[&algorithms::E1, &algorithms::E2];
+
+/// Larger groups of documents with a common key do not propose all of their pairs.
+const MAX_GROUP: usize = 20_000;
 
 /// The experiment of this number, in capitals or not.
 pub fn find(id: &str) -> Option<&'static Experiment> {
@@ -63,6 +69,32 @@ impl Desk<'_> {
         }
         let known = self.data.as_deref().map(|data| wanted.known(data)).transpose()?.flatten();
         Ok(known.unwrap_or_else(|| generated::collection(wanted, self.seed)))
+    }
+
+    /// What the user named; else every known collection of these kinds that is there; else a generated one.
+    pub fn collections(&self, wanted: &[Wanted]) -> Result<Vec<Collection>, LabError> {
+        let known = match (&self.given, &self.data) {
+            (None, Some(data)) => {
+                wanted.iter().map(|wanted| wanted.known(data)).collect::<Result<Vec<_>, _>>()?
+            }
+            _ => Vec::new(),
+        };
+        let known: Vec<Collection> = known.into_iter().flatten().collect();
+        match (known.is_empty(), wanted.first()) {
+            (true, Some(first)) => Ok(vec![self.collection(*first)?]),
+            _ => Ok(known),
+        }
+    }
+
+    /// A bench for trials on a copy of a collection that lies in `folder`.
+    pub fn bench<'b>(&self, shelf: &'b Shelf, folder: &Path) -> Bench<'b> {
+        Bench {
+            shelf,
+            folder: folder.join("trials"),
+            settings: self.settings.clone(),
+            max_group: MAX_GROUP,
+            seed: self.seed,
+        }
     }
 
     /// A study with the facts that all have.

@@ -1,0 +1,155 @@
+//! Options of the lab.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use lookalike::text::Profile;
+use lookalike_lab::truth::Truth;
+
+use super::job::ResourceArgs;
+use super::{InputArgs, positive, whole};
+
+/// The commands of the lab.
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// Run methods side by side on a corpus: recall, precision, agreement, coverage, speed
+    ///
+    /// Each method accepts pairs by its own word. All those pairs are measured, or a sample of them; recall is the share of
+    /// near-duplicates that a method finds.
+    #[command(
+        override_usage = "lookalike lab compare [OPTIONS] --output <DIR> <INPUT>...\n       lookalike lab compare [OPTIONS] --output <DIR> --sample"
+    )]
+    Compare(Box<CompareArgs>),
+    /// Repeat an experiment of a paper on a corpus, beside its published figures
+    ///
+    /// Without a number, all experiments are listed.
+    #[command(
+        override_usage = "lookalike lab experiment <NUMBER>... [OPTIONS] --output <DIR>\n       lookalike lab experiment --all [OPTIONS] --output <DIR>\n       lookalike lab experiment"
+    )]
+    Experiment(Box<ExperimentArgs>),
+}
+
+/// `lab compare`
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The corpus.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// Folder for the results; a comparison that was begun in it goes on
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+
+    /// Methods with commas between, or all
+    ///
+    /// Parameters stand behind a colon, as in a4,simhash:n=3+5,k=3,minhash. lookalike methods lists them all.
+    #[arg(long, value_name = "LIST", default_value = "all")]
+    pub methods: String,
+
+    /// What a near-duplicate is: a similarity, words per shingle, and a threshold
+    ///
+    /// Such as edit:0.8, jaccard/5:0.8, jaccard/1:0.9 (sets of words), cosine/1:0.9 or cosine-tf:0.9. edit is measured on
+    /// words of the profile yandex, all others on words of the profile web, unless --profile says otherwise.
+    #[arg(long, value_name = "TRUTH", default_value = "jaccard/5:0.8", value_parser = truth)]
+    pub truth: Truth,
+
+    /// What recall is a share of: union or exact
+    ///
+    /// union: the near-duplicates that some method finds. exact: all that there are, by the exact join, which jaccard,
+    /// cosine and containment have.
+    #[arg(long, value_name = "POOL", default_value = "union", hide_possible_values = true)]
+    pub pool: PoolArg,
+
+    /// Measure no more pairs than this; of a larger pool, a sample of pairs that the same methods accept
+    #[arg(long, value_name = "N", default_value = "200000", value_parser = positive)]
+    pub most_measured: NonZeroUsize,
+
+    /// So many random pairs for people to look at, in review.jsonl; lookalike lab review shows them
+    #[arg(long, value_name = "N", default_value = "100", value_parser = whole)]
+    pub review: u64,
+
+    /// Pairs of larger groups of documents with a common key are counted, and not in the pool
+    #[arg(long, value_name = "N", default_value = "20000", value_parser = positive)]
+    pub max_group: NonZeroUsize,
+
+    /// Seed of every random choice
+    #[arg(long, value_name = "N", default_value = "1", value_parser = whole)]
+    pub seed: u64,
+
+    /// Print JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
+
+    /// How to work.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// What recall is a share of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PoolArg {
+    /// Near-duplicates that some method finds
+    Union,
+    /// All near-duplicates
+    Exact,
+}
+
+impl CompareArgs {
+    /// The words that similarity is measured on: those that were asked for, or those that suit the truth.
+    pub fn profile(&self) -> Profile {
+        let typed = &self.input.reading.profile;
+        if *typed == Profile::web() { self.truth.profile() } else { typed.clone() }
+    }
+}
+
+/// `lab experiment`
+#[derive(Debug, Args)]
+pub struct ExperimentArgs {
+    /// Numbers of experiments, such as E7
+    #[arg(value_name = "NUMBER", conflicts_with = "all")]
+    pub numbers: Vec<String>,
+
+    /// All experiments, in one report
+    #[arg(long)]
+    pub all: bool,
+
+    /// Folder for the results
+    #[arg(short, long, value_name = "DIR", required_if_eq("all", "true"))]
+    pub output: Option<PathBuf>,
+
+    /// What to look at; give it once for each file, folder or pattern
+    ///
+    /// By default a known collection of --data that suits the experiment, else a generated one.
+    #[arg(long, value_name = "INPUT")]
+    pub corpus: Vec<OsString>,
+
+    /// Folder of known collections (reuters, spam, revisions, two-crawls)
+    #[arg(long, value_name = "DIR", default_value = "../shared/data")]
+    pub data: PathBuf,
+
+    /// Look at no more documents than this, taken at random, where an experiment holds them in memory
+    #[arg(long, value_name = "N", default_value = "20000", value_parser = positive)]
+    pub documents: NonZeroUsize,
+
+    /// How documents of --corpus are read.
+    #[command(flatten)]
+    pub reading: super::ReadingArgs,
+
+    /// Seed of every random choice
+    #[arg(long, value_name = "N", default_value = "1", value_parser = whole)]
+    pub seed: u64,
+
+    /// Print JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
+
+    /// How to work.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+fn truth(text: &str) -> Result<Truth, String> {
+    text.parse()
+}

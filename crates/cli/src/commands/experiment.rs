@@ -1,0 +1,106 @@
+//! `lookalike lab experiment`: the papers' experiments.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use lookalike::corpus::Corpus;
+use lookalike::report::Study;
+use lookalike::walk::Watch;
+use lookalike_lab::collection::Collection;
+use lookalike_lab::experiments::{Desk, EXPERIMENTS, Experiment, find};
+use lookalike_lab::results::json;
+
+use super::lab;
+use crate::args::{ExperimentArgs, SpoolArg};
+use crate::console::tell;
+use crate::exit::{Failure, Outcome};
+use crate::progress::{Progress, Total};
+
+pub(crate) fn run(args: &ExperimentArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    let wanted = wanted(args)?;
+    if wanted.is_empty() {
+        list(&mut std::io::stdout().lock())?;
+        return Ok(Outcome::Done);
+    }
+    let Some(output) = &args.output else {
+        return Err(Failure::Usage("a folder for the results is wanted: give it with -o".to_owned()));
+    };
+    lab::check_inputs(&args.corpus, output)?;
+    lab::make_folder(output)?;
+    let desk = desk(args, output, watch)?;
+    let mut studies = Vec::new();
+    for experiment in wanted {
+        if args.all || args.numbers.len() > 1 {
+            tell(format_args!("{}: {}", experiment.id, experiment.title));
+        }
+        let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
+        let study = lab::on_threads(desk.settings.threads, || (experiment.run)(&desk))?;
+        drop(progress);
+        json(&output.join(format!("{}.json", experiment.id)), &study)?;
+        studies.push(study);
+    }
+    let title = match studies.as_slice() {
+        [study] => format!("{}: {}", study.id, study.title),
+        _ => "Experiments".to_owned(),
+    };
+    lab::write_page(output, &title, &studies)?;
+    print(args, &studies)?;
+    Ok(Outcome::Done)
+}
+
+fn wanted(args: &ExperimentArgs) -> Result<Vec<&'static Experiment>, Failure> {
+    if args.all {
+        return Ok(EXPERIMENTS.to_vec());
+    }
+    let one = |number: &String| {
+        find(number).ok_or_else(|| {
+            Failure::Usage(format!(
+                "there is no experiment {number}; lookalike lab experiment lists all, from {} to {}",
+                EXPERIMENTS.first().map_or("", |experiment| experiment.id),
+                EXPERIMENTS.last().map_or("", |experiment| experiment.id),
+            ))
+        })
+    };
+    args.numbers.iter().map(one).collect()
+}
+
+fn desk<'d>(args: &ExperimentArgs, output: &std::path::Path, watch: &'d Watch) -> Result<Desk<'d>, Failure> {
+    let given = match args.corpus.as_slice() {
+        [] => None,
+        inputs => Some(Collection {
+            name: lab::name_of(inputs),
+            corpus: Corpus::open(inputs, args.reading.options())?,
+            content: args.reading.content_mode(),
+            generated: false,
+        }),
+    };
+    Ok(Desk {
+        given,
+        data: args.data.is_dir().then(|| args.data.clone()),
+        folder: output.join("work"),
+        documents: args.documents.get(),
+        settings: args.resources.settings(SpoolArg::Auto),
+        seed: args.seed,
+        watch,
+    })
+}
+
+fn list(out: &mut impl Write) -> std::io::Result<()> {
+    for experiment in EXPERIMENTS {
+        writeln!(out, "{:<5}{}", experiment.id, experiment.title)?;
+        writeln!(out, "     {}", experiment.source)?;
+    }
+    Ok(())
+}
+
+fn print(args: &ExperimentArgs, studies: &[Study]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let text = serde_json::to_string_pretty(studies).map_err(std::io::Error::from)?;
+        return Ok(writeln!(out, "{text}")?);
+    }
+    for study in studies {
+        lab::show(study, &mut out)?;
+    }
+    Ok(())
+}

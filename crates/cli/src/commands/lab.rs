@@ -1,0 +1,66 @@
+//! What the commands of the lab share.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::Path;
+
+use lookalike::report::{Study, study_page, study_text};
+
+use crate::exit::Failure;
+
+/// Refuses standard input, which cannot be read several times, and results inside of what is read.
+pub(crate) fn check_inputs(inputs: &[OsString], output: &Path) -> Result<(), Failure> {
+    if inputs.iter().any(|input| input == "-") {
+        let sentence = "the lab reads the corpus from files, so that it can go on after a stop; save standard input to \
+                        one, and name that";
+        return Err(Failure::Usage(sentence.to_owned()));
+    }
+    super::job::outside(inputs, output)
+}
+
+/// What a corpus is called in a title.
+pub(crate) fn name_of(inputs: &[OsString]) -> String {
+    let name =
+        |input: &OsString| Path::new(input).file_name().unwrap_or(input).to_string_lossy().into_owned();
+    match inputs {
+        [] => "the built-in sample".to_owned(),
+        [one] => name(one),
+        [first, others @ ..] => format!("{} and {} more", name(first), others.len()),
+    }
+}
+
+/// Makes a folder for results.
+pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::Missing(format!("{} cannot be made a folder: {error}", folder.display())))
+}
+
+/// Does `work` on so many threads.
+pub(crate) fn on_threads<T: Send, E: Send + Into<Failure>>(
+    threads: usize,
+    work: impl FnOnce() -> Result<T, E> + Send,
+) -> Result<T, Failure> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.map_err(|error| Failure::Missing(format!("threads cannot be started: {error}")))?;
+    pool.install(work).map_err(Into::into)
+}
+
+/// Writes `report.html`.
+pub(crate) fn write_page(folder: &Path, title: &str, studies: &[Study]) -> Result<(), Failure> {
+    let lead = match studies {
+        [_] => String::new(),
+        many => format!("{} experiments, each beside what its paper reports.", many.len()),
+    };
+    write(&folder.join("report.html"), study_page(title, &lead, studies).as_bytes())
+}
+
+/// Writes a file of results.
+pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    std::fs::write(path, content)
+        .map_err(|error| Failure::Missing(format!("{} cannot be written: {error}", path.display())))
+}
+
+/// Prints a study.
+pub(crate) fn show(study: &Study, out: &mut impl Write) -> std::io::Result<()> {
+    out.write_all(study_text(study, 120).as_bytes())
+}

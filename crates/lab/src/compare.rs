@@ -1,0 +1,335 @@
+//! Methods side by side on one corpus: what each finds, how much of it is right, and what they find together.
+//!
+//! Each method accepts pairs by its own word. All of those pairs are the pool; each of them, or a sample of each stratum,
+//! is measured. Recall is the share of the pool's near-duplicates that a method finds; or, held against the exact join, of
+//! all that there are.
+
+use std::collections::BTreeMap;
+
+use lookalike::engine::EngineError;
+use lookalike::engine::measure::Measured;
+use lookalike::model::{Similarity, Threshold};
+use lookalike::text::{Profile, hash};
+use lookalike::walk::Watch;
+
+use crate::error::LabError;
+use crate::gauge::Gauge;
+use crate::pool::{MOST, Mask, Pool, Pooled};
+use crate::strata::Strata;
+use crate::trial::{Basis, Bench, Configuration, Facts, Trial};
+use crate::truth::Truth;
+
+/// What recall is a share of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Against {
+    /// Near-duplicates that some method finds.
+    Union,
+    /// All near-duplicates, by the exact join.
+    Exact,
+}
+
+/// What is compared, and how.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The methods: what each is called, and how it runs.
+    pub methods: Vec<(String, Configuration)>,
+    /// What a near-duplicate is.
+    pub truth: Truth,
+    /// From text to the words that it is measured on.
+    pub profile: Profile,
+    /// What recall is a share of.
+    pub against: Against,
+    /// Most pairs to measure.
+    pub measure: u64,
+    /// Pairs for people to look at.
+    pub review: usize,
+}
+
+/// A method of a comparison.
+#[derive(Debug, Clone)]
+pub struct Contender {
+    /// What it is called.
+    pub name: String,
+    /// What came of its trial, or why there was none.
+    pub facts: Result<Facts, String>,
+    /// Its bit in masks.
+    pub place: Option<usize>,
+}
+
+/// A pair that was looked at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Seen {
+    /// The pair, and who accepts it.
+    pub pair: Pooled,
+    /// How near they are; nothing for those below what is measured.
+    pub similarity: Option<f64>,
+    /// They are near-duplicates; nothing if the pair was not measured.
+    pub near: Option<bool>,
+}
+
+/// What came of a comparison.
+#[derive(Debug)]
+pub struct Comparison {
+    /// The methods, in the order that was asked for.
+    pub contenders: Vec<Contender>,
+    /// The pool by who accepts its pairs.
+    pub strata: Strata,
+    /// Near-duplicates by similarity, in hundredths, the last for 1; of sampled pools, those of the sample.
+    pub histogram: Vec<u64>,
+    /// Pairs at random, for people to look at.
+    pub review: Vec<Seen>,
+    trials: Vec<Trial>,
+    exact: Option<Trial>,
+    verdicts: BTreeMap<(u32, u32), (Option<f64>, bool)>,
+}
+
+/// Runs the methods and measures what they find.
+pub fn run(bench: &Bench<'_>, request: &Request, watch: &Watch) -> Result<Comparison, LabError> {
+    bench.shelf.needs_two()?;
+    check(request)?;
+    let mut comparison = accept(bench, request, watch)?;
+    for pair in comparison.pool()? {
+        comparison.strata.count(pair?.mask);
+    }
+    match request.against {
+        Against::Exact => comparison.hold_against_exact()?,
+        Against::Union => comparison.measure(bench, request, watch)?,
+    }
+    comparison.choose_review(request.review, bench.seed)?;
+    Ok(comparison)
+}
+
+fn check(request: &Request) -> Result<(), LabError> {
+    if request.methods.len() > MOST {
+        let sentence =
+            format!("at most {MOST} methods are compared at once, and {} were given", request.methods.len());
+        return Err(LabError::Request(sentence));
+    }
+    let offered = [Similarity::Jaccard, Similarity::Containment, Similarity::Cosine];
+    if request.against == Against::Exact && !offered.contains(&request.truth.similarity) {
+        return Err(LabError::Request(format!(
+            "there is no exact join for {}; take --pool union, or jaccard, cosine or containment as the truth",
+            request.truth.similarity
+        )));
+    }
+    Ok(())
+}
+
+/// Runs every method; one that cannot be run at all is left out, and says why.
+fn accept(bench: &Bench<'_>, request: &Request, watch: &Watch) -> Result<Comparison, LabError> {
+    let basis = Basis::new(request.truth.setting(), request.profile.clone());
+    let (mut contenders, mut trials) = (Vec::new(), Vec::new());
+    for (name, what) in &request.methods {
+        let (facts, place) = match bench.run(what, &basis, watch) {
+            Ok(trial) => {
+                trials.push(trial.clone());
+                (Ok(trial.facts), Some(trials.len() - 1))
+            }
+            Err(LabError::Engine(EngineError::Request(why))) => (Err(why), None),
+            Err(LabError::Method(why)) => (Err(why.to_string()), None),
+            Err(error) => return Err(error),
+        };
+        contenders.push(Contender { name: name.clone(), facts, place });
+    }
+    let exact = match request.against {
+        Against::Union => None,
+        Against::Exact => {
+            let basis = Basis::new(request.truth.measure(), request.profile.clone());
+            Some(bench.run(&Configuration::alone("exact"), &basis, watch)?)
+        }
+    };
+    Ok(Comparison {
+        contenders,
+        strata: Strata::default(),
+        histogram: vec![0; 101],
+        review: Vec::new(),
+        trials,
+        exact,
+        verdicts: BTreeMap::new(),
+    })
+}
+
+impl Comparison {
+    /// The pool once more. With the exact join, it has the bit behind the last method's.
+    pub fn pool(&self) -> Result<Pool, LabError> {
+        Pool::of(self.trials.iter().chain(&self.exact))
+    }
+
+    /// Number of methods that ran.
+    pub fn methods(&self) -> usize {
+        self.trials.len()
+    }
+
+    /// Names of the methods that ran, by place.
+    pub fn names(&self) -> Vec<&str> {
+        let ran = self.contenders.iter().filter(|contender| contender.place.is_some());
+        ran.map(|contender| contender.name.as_str()).collect()
+    }
+
+    /// The bits of methods alone.
+    pub fn methods_mask(&self) -> Mask {
+        (1 << self.trials.len()) - 1
+    }
+
+    /// The pairs that the method of this name accepts, in order.
+    pub fn pairs_of(&self, place: usize) -> Result<crate::trial::Pairs, LabError> {
+        self.trials[place].pairs()
+    }
+
+    /// Every pair of the pool with what is known of it.
+    pub fn seen(&self) -> Result<impl Iterator<Item = Result<Seen, LabError>> + '_, LabError> {
+        let mut exact = self.exact.as_ref().map(Trial::pairs).transpose()?.map(Iterator::peekable);
+        let truth: Option<Mask> = self.exact.as_ref().map(|_| 1 << self.trials.len());
+        Ok(self.pool()?.map(move |pair| {
+            let pair = pair?;
+            let Some(truth) = truth else { return Ok(self.looked_up(pair)) };
+            let near = pair.mask & truth != 0;
+            let similarity = match (&mut exact, near) {
+                (Some(exact), true) => exact.next().transpose()?.map(|pair| pair.similarity),
+                _ => None,
+            };
+            Ok(Seen { pair, similarity, near: Some(near) })
+        }))
+    }
+
+    fn looked_up(&self, pair: Pooled) -> Seen {
+        match self.verdicts.get(&(pair.a, pair.b)) {
+            Some(&(similarity, near)) => Seen { pair, similarity, near: Some(near) },
+            None => Seen { pair, similarity: None, near: None },
+        }
+    }
+
+    /// Pairs are near-duplicates when the exact join has them.
+    fn hold_against_exact(&mut self) -> Result<(), LabError> {
+        let truth: Mask = 1 << self.trials.len();
+        let all: Vec<(Mask, u64)> = self.strata.iter().map(|(mask, stratum)| (mask, stratum.pairs)).collect();
+        for (mask, pairs) in all {
+            self.strata.measured(mask, pairs, mask & truth != 0);
+        }
+        if let Some(exact) = &self.exact {
+            for pair in exact.pairs()? {
+                put(&mut self.histogram, pair?.similarity);
+            }
+        }
+        Ok(())
+    }
+
+    /// Measures the pool, or a sample of each stratum.
+    fn measure(&mut self, bench: &Bench<'_>, request: &Request, watch: &Watch) -> Result<(), LabError> {
+        let mut draw = Draw::new(&self.strata, request.measure, bench.seed);
+        let pairs = self.pool()?.filter_map(|pair| match pair {
+            Ok(pair) => draw.takes(pair).then_some(Ok(pair)),
+            Err(error) => Some(Err(error)),
+        });
+        // What is cheap to measure is measured to the end, for the histogram.
+        let floor = match request.truth.similarity {
+            Similarity::Edit => request.truth.threshold,
+            _ => Threshold::LOWEST,
+        };
+        let gauge = Gauge::new(bench.shelf, request.truth.measure(), &request.profile, bench.settings.memory);
+        let (mut verdicts, mut histogram) = (BTreeMap::new(), vec![0; 101]);
+        gauge.down_to(floor).measure(
+            pairs.map(|pair| pair.map(|pair| (pair.a, pair.b))),
+            watch,
+            |pair, measured: Option<Measured>| {
+                let near = measured.is_some_and(|measured| measured.counts());
+                let similarity = measured.map(|measured| measured.forward.max(measured.backward));
+                if let Some(similarity) = similarity {
+                    put(&mut histogram, similarity);
+                }
+                verdicts.insert(pair, (similarity, near));
+                Ok(())
+            },
+        )?;
+        let mut strata = std::mem::take(&mut self.strata);
+        for pair in self.pool()? {
+            let pair = pair?;
+            if let Some((_, near)) = verdicts.get(&(pair.a, pair.b)) {
+                strata.measured(pair.mask, 1, *near);
+            }
+        }
+        self.strata = strata;
+        self.verdicts = verdicts;
+        self.histogram = histogram;
+        Ok(())
+    }
+
+    /// Draws pairs for people to look at, out of all that some method accepts.
+    fn choose_review(&mut self, most: usize, seed: u64) -> Result<(), LabError> {
+        let mut chosen: BTreeMap<(u64, u32, u32), Seen> = BTreeMap::new();
+        let methods = self.methods_mask();
+        for seen in self.seen()? {
+            let seen = seen?;
+            if seen.pair.mask & methods == 0 || most == 0 {
+                continue;
+            }
+            let lot = hash::nth(u64::from(seen.pair.a) << 32 | u64::from(seen.pair.b), hash::mix(!seed));
+            chosen.insert((lot, seen.pair.a, seen.pair.b), seen);
+            if chosen.len() > most {
+                chosen.pop_last();
+            }
+        }
+        self.review = chosen.into_values().collect();
+        Ok(())
+    }
+}
+
+/// Counts a similarity in its hundredth.
+fn put(histogram: &mut [u64], similarity: f64) {
+    let bin = (similarity * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as usize;
+    histogram[bin] += 1;
+}
+
+/// Draws exactly so many pairs of each stratum as they come by, each with the same chance.
+struct Draw {
+    /// Pairs still to come, and to be taken, by mask.
+    left: BTreeMap<Mask, (u64, u64)>,
+    seed: u64,
+}
+
+impl Draw {
+    fn new(strata: &Strata, most: u64, seed: u64) -> Self {
+        let quotas = strata.quotas(most);
+        let left = strata.iter().map(|(mask, stratum)| (mask, (stratum.pairs, quotas[&mask]))).collect();
+        Draw { left, seed: hash::mix(seed) }
+    }
+
+    fn takes(&mut self, pair: Pooled) -> bool {
+        let Some((coming, wanted)) = self.left.get_mut(&pair.mask) else { return false };
+        let lot = hash::nth(u64::from(pair.a) << 32 | u64::from(pair.b), self.seed);
+        // Chance wanted / coming, by whole numbers.
+        let takes = u128::from(lot) * u128::from(*coming) < u128::from(*wanted) << 64;
+        *coming -= 1;
+        *wanted -= u64::from(takes);
+        takes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_draw_takes_what_was_asked_for_and_has_no_favourites() {
+        let mut strata = Strata::default();
+        let pairs: Vec<Pooled> =
+            (0..1000).map(|n| Pooled { a: n, b: n + 1, mask: 1 + u64::from(n % 3 == 0) }).collect();
+        pairs.iter().for_each(|pair| strata.count(pair.mask));
+        let mut taken = vec![0u32; 1000];
+        for seed in 0..200 {
+            let quotas = strata.quotas(100);
+            let mut draw = Draw::new(&strata, 100, seed);
+            let mut by_mask = BTreeMap::new();
+            for (at, pair) in pairs.iter().enumerate() {
+                if draw.takes(*pair) {
+                    taken[at] += 1;
+                    *by_mask.entry(pair.mask).or_insert(0) += 1;
+                }
+            }
+            assert_eq!(by_mask, quotas);
+        }
+        // Early pairs as often as late ones: the halves differ by no more than chance allows.
+        let (early, late): (u32, u32) = (taken[..500].iter().sum(), taken[500..].iter().sum());
+        assert!(early.abs_diff(late) < 600, "{early} {late}");
+    }
+}

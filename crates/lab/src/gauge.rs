@@ -1,0 +1,139 @@
+//! Measures any two documents of the lab's copy, as many pairs as there are, within a bound of memory.
+//!
+//! Pairs come in the order of their first documents and are taken in portions: the documents of a portion are read and
+//! prepared once, on all threads, and then compared, on all threads.
+
+use std::collections::BTreeSet;
+
+use lookalike::engine::measure::{Measure, Measured};
+use lookalike::model::Threshold;
+use lookalike::text::hash::Sorting;
+use lookalike::text::{Analyser, Features, Profile};
+use lookalike::walk::Watch;
+use rayon::prelude::*;
+
+use crate::error::LabError;
+use crate::shelf::Shelf;
+
+/// Measures pairs of documents.
+#[derive(Debug)]
+pub struct Gauge<'g> {
+    shelf: &'g Shelf,
+    measure: Measure,
+    profile: Profile,
+    /// Bytes that the documents of a portion may take.
+    memory: usize,
+    /// Below this, nobody wants to know how near they are.
+    floor: Threshold,
+}
+
+/// Pairs of a portion: enough for all threads, few enough to hear of a stop.
+const PORTION: usize = 4096;
+
+impl<'g> Gauge<'g> {
+    /// Measures on words of `profile`; the documents of a portion take a quarter of `memory`.
+    pub fn new(shelf: &'g Shelf, measure: Measure, profile: &Profile, memory: u64) -> Self {
+        let memory = (memory / 4).clamp(1 << 20, 1 << 30) as usize;
+        Gauge { shelf, measure, profile: profile.clone(), memory, floor: measure.threshold }
+    }
+
+    /// Also tells how near pairs are that do not reach the threshold, down to `floor`.
+    #[must_use]
+    pub fn down_to(self, floor: Threshold) -> Self {
+        Gauge { floor, ..self }
+    }
+
+    /// Hands every pair to `each` with its similarity, in their order; nothing for one below the floor.
+    pub fn measure(
+        &self,
+        pairs: impl IntoIterator<Item = Result<(u32, u32), LabError>>,
+        watch: &Watch,
+        mut each: impl FnMut((u32, u32), Option<Measured>) -> Result<(), LabError>,
+    ) -> Result<(), LabError> {
+        let mut portion = Portion::default();
+        for pair in pairs {
+            portion.add(pair?, self);
+            if portion.pairs.len() >= PORTION || portion.bytes > self.memory {
+                watch.check()?;
+                self.portion(&mut portion, &mut each)?;
+            }
+        }
+        self.portion(&mut portion, &mut each)
+    }
+
+    fn portion(
+        &self,
+        portion: &mut Portion,
+        each: &mut impl FnMut((u32, u32), Option<Measured>) -> Result<(), LabError>,
+    ) -> Result<(), LabError> {
+        let documents: Vec<u32> = portion.documents.iter().copied().collect();
+        let prepared: Vec<Vec<u64>> = documents
+            .par_iter()
+            .map_init(|| Reader::new(&self.profile), |reader, &document| reader.read(self, document))
+            .collect::<Result<_, _>>()?;
+        let of = |document: u32| {
+            let at = documents.binary_search(&document).expect("every document of a pair was read");
+            &prepared[at]
+        };
+        let measured: Vec<Option<Measured>> =
+            portion.pairs.par_iter().map(|&(a, b)| self.compare(of(a), of(b))).collect();
+        for (&pair, measured) in portion.pairs.iter().zip(measured) {
+            each(pair, measured)?;
+        }
+        *portion = Portion::default();
+        Ok(())
+    }
+
+    /// Documents without words are near to nothing.
+    fn compare(&self, a: &[u64], b: &[u64]) -> Option<Measured> {
+        if a.is_empty() || b.is_empty() { None } else { self.measure.compare(a, b, self.floor) }
+    }
+}
+
+/// Pairs that are measured together.
+#[derive(Default)]
+struct Portion {
+    pairs: Vec<(u32, u32)>,
+    documents: BTreeSet<u32>,
+    bytes: usize,
+}
+
+impl Portion {
+    fn add(&mut self, (a, b): (u32, u32), gauge: &Gauge<'_>) {
+        self.pairs.push((a, b));
+        for document in [a, b] {
+            if self.documents.insert(document) {
+                // A character, or a word with its blank, becomes a number of eight bytes.
+                self.bytes += 8 * gauge.shelf.bytes_of(document);
+            }
+        }
+    }
+}
+
+/// Room for reading one document after the other.
+struct Reader {
+    analyser: Analyser,
+    features: Features,
+    symbols: Vec<u64>,
+    sorting: Sorting,
+}
+
+impl Reader {
+    fn new(profile: &Profile) -> Self {
+        Reader {
+            analyser: Analyser::new(profile),
+            features: Features::default(),
+            symbols: Vec::new(),
+            sorting: Sorting::default(),
+        }
+    }
+
+    fn read(&mut self, gauge: &Gauge<'_>, document: u32) -> Result<Vec<u64>, LabError> {
+        let line = gauge.shelf.line(document)?;
+        self.analyser.read(&line.text, &mut self.features);
+        let symbols = gauge.measure.symbols(&self.features, &mut self.symbols);
+        let mut out = Vec::new();
+        gauge.measure.prepare(symbols, &mut out, &mut self.sorting);
+        Ok(out)
+    }
+}
