@@ -77,6 +77,16 @@ impl Wanted {
         Ok(Some(Collection { name: (*name).to_owned(), corpus, content: self.content(), generated: false }))
     }
 
+    /// What documents of this kind are called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Wanted::News => "news",
+            Wanted::Mail => "mail",
+            Wanted::Revisions => "revisions",
+            Wanted::Crawls => "crawls",
+        }
+    }
+
     /// What is taken of documents of this kind.
     pub fn content(self) -> ContentMode {
         match self {

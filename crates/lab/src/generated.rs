@@ -4,17 +4,32 @@ use std::sync::Arc;
 
 use lookalike::corpus::{Corpus, ReadOptions};
 use lookalike::generate::{Plan, write_jsonl};
+use lookalike::model::Media;
+use lookalike::text::hash;
+use serde::Serialize;
 
 use crate::collection::{Collection, Wanted};
 
 /// Documents of a generated collection.
 const DOCUMENTS: u64 = 4_000;
+/// Pages that have revisions, and revisions of each.
+const PAGES: u64 = 120;
+const REVISIONS: u64 = 8;
+/// Campaigns of spam, messages of each, and legitimate messages.
+const CAMPAIGNS: u64 = 60;
+const MESSAGES: u64 = 12;
+const LEGITIMATE: u64 = 1_200;
 
 /// A collection of this kind.
 pub fn collection(wanted: Wanted, seed: u64) -> Collection {
-    let lines = web(DOCUMENTS, seed);
+    let lines = match wanted {
+        Wanted::News | Wanted::Crawls => web(DOCUMENTS, seed),
+        Wanted::Revisions => revisions(seed),
+        Wanted::Mail => mail(seed),
+    };
     let corpus = Corpus::in_memory("generated.jsonl", lines, ReadOptions::default());
-    Collection { name: "generated".to_owned(), corpus, content: wanted.content(), generated: true }
+    let name = format!("generated {}", wanted.name());
+    Collection { name, corpus, content: wanted.content(), generated: true }
 }
 
 /// Pages of a make-believe web, as lines.
@@ -22,4 +37,135 @@ fn web(documents: u64, seed: u64) -> Arc<[u8]> {
     let mut lines = Vec::new();
     write_jsonl(Plan { documents, seed }, &mut lines, &mut std::io::sink()).expect("memory can be written");
     lines.into()
+}
+
+/// A document of a generated collection.
+#[derive(Serialize)]
+struct Line<'l> {
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revno: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<&'l str>,
+    text: String,
+}
+
+fn put(lines: &mut Vec<u8>, line: &Line<'_>) {
+    serde_json::to_writer(&mut *lines, line).expect("memory can be written");
+    lines.push(b'\n');
+}
+
+/// Plain texts of a make-believe web, as words with their punctuation; short ones are left out.
+fn texts(wanted: u64, seed: u64) -> Vec<Vec<String>> {
+    let mut documents = Plan { documents: 20 * wanted, seed }.documents();
+    let mut texts = Vec::new();
+    while let Some(document) = documents.next() {
+        // One of a family is enough: here the copies are made by hand.
+        let alone = document.group.is_none() && document.media == Media::Text;
+        let words: Vec<String> = document.content.split(' ').map(str::to_owned).collect();
+        if alone && words.len() >= 120 {
+            texts.push(words);
+            if texts.len() as u64 == wanted {
+                break;
+            }
+        }
+    }
+    texts
+}
+
+/// Random numbers that follow from a seed.
+struct Dice(u64, u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.1 += 1;
+        hash::nth(self.1, self.0)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (u128::from(self.next()) * bound.max(1) as u128 >> 64) as usize
+    }
+}
+
+/// Changes so many words: some are left out, some added, some exchanged for others of the same text.
+fn edit(words: &mut Vec<String>, edits: usize, dice: &mut Dice) {
+    for _ in 0..edits {
+        let (at, other) = (dice.below(words.len()), dice.below(words.len()));
+        let word = words[other].clone();
+        match dice.below(3) {
+            0 if words.len() > 20 => drop(words.remove(at)),
+            1 => words.insert(at, word),
+            _ => words[at] = word,
+        }
+    }
+}
+
+/// Pages in several revisions, the newest first; most edits are small.
+fn revisions(seed: u64) -> Arc<[u8]> {
+    let mut lines = Vec::new();
+    for (page, mut words) in texts(PAGES, seed).into_iter().enumerate() {
+        let mut dice = Dice(hash::mix(seed ^ page as u64), 0);
+        for revision in (1..=REVISIONS).rev() {
+            put(
+                &mut lines,
+                &Line {
+                    id: format!("page-{page}@{revision}"),
+                    page: Some(format!("page-{page}")),
+                    revno: Some(revision),
+                    group: None,
+                    text: words.join(" "),
+                },
+            );
+            let edits = [1, 2, 4, 8, 30, 120][dice.below(6)];
+            edit(&mut words, edits, &mut dice);
+        }
+    }
+    lines.into()
+}
+
+/// Campaigns of spam, each a text with a few words changed for every message, among legitimate messages.
+fn mail(seed: u64) -> Arc<[u8]> {
+    let mut lines = Vec::new();
+    let mut texts = texts(CAMPAIGNS + LEGITIMATE, seed).into_iter();
+    for campaign in 0..CAMPAIGNS {
+        let Some(words) = texts.next() else { break };
+        for message in 0..MESSAGES {
+            let mut dice = Dice(hash::mix(seed ^ campaign << 20 ^ message), 0);
+            let mut words = words.clone();
+            let edits = dice.below(12);
+            edit(&mut words, edits, &mut dice);
+            let id = format!("spam-{campaign}-{message}");
+            put(
+                &mut lines,
+                &Line { id, page: None, revno: None, group: Some("spam"), text: words.join(" ") },
+            );
+        }
+    }
+    for (message, words) in texts.enumerate() {
+        let id = format!("ham-{message}");
+        put(&mut lines, &Line { id, page: None, revno: None, group: Some("ham"), text: words.join(" ") });
+    }
+    lines.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike::walk::Watch;
+
+    #[test]
+    fn every_kind_has_documents_with_its_fields() {
+        for (wanted, fields) in
+            [(Wanted::News, &[][..]), (Wanted::Mail, &["group"]), (Wanted::Revisions, &["page", "revno"])]
+        {
+            let collection = collection(wanted, 1);
+            let items = collection.items(usize::MAX, 1, fields, &Watch::default()).unwrap();
+            assert!(items.len() > 500, "{wanted:?}: {}", items.len());
+            assert!(items.iter().all(|item| item.extras.iter().all(Option::is_some)), "{wanted:?}");
+            let again = super::collection(wanted, 1).items(usize::MAX, 1, fields, &Watch::default()).unwrap();
+            assert_eq!(items, again);
+        }
+    }
 }

@@ -173,6 +173,30 @@ impl Bench<'_> {
         Ok(Trial { facts: found, pairs })
     }
 
+    /// Counts the words of the documents by a profile, unless that was done; the file can be the lexicon of a
+    /// configuration, here or on another bench.
+    pub fn lexicon(&self, profile: &Profile, watch: &Watch) -> Result<PathBuf, LabError> {
+        let target = self.folder.join(format!("{}.lexicon", profile.name));
+        if target.exists() {
+            return Ok(target);
+        }
+        let recipe = JobRecipe { profile: profile.recipe(), ..JobRecipe::simplest(Task::Pairs) };
+        let job = Job {
+            recipe,
+            corpus: self.shelf.corpus()?,
+            against: None,
+            lexicon: None,
+            settings: self.settings.clone(),
+            outputs: Outputs::default(),
+        };
+        let folder = self.folder.join(format!("{}.words", profile.name));
+        let Opened::Open(open) = job.open(&folder)? else {
+            return Err(LabError::read(&folder, &"it holds another job"));
+        };
+        open.count_words(watch, &target)?;
+        Ok(target)
+    }
+
     /// The recipe of a configuration.
     pub fn recipe(&self, what: &Configuration, basis: &Basis) -> Result<JobRecipe, LabError> {
         let measure = basis.measure;

@@ -4,6 +4,10 @@
 //! picture where the paper has one. Figures are never tuned towards the paper; what differs is explained.
 
 mod algorithms;
+mod henzinger;
+mod kinds;
+mod lexicons;
+mod revisions;
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +36,15 @@ pub struct Experiment {
 }
 
 /// All experiments, by number.
-pub static EXPERIMENTS: &[&Experiment] = &[&algorithms::E1, &algorithms::E2];
+pub static EXPERIMENTS: &[&Experiment] = &[
+    &algorithms::E1,
+    &algorithms::E2,
+    &lexicons::E4,
+    &lexicons::E5,
+    &revisions::E7,
+    &henzinger::E8,
+    &kinds::E22,
+];
 
 /// Larger groups of documents with a common key do not propose all of their pairs.
 const MAX_GROUP: usize = 20_000;
