@@ -2,11 +2,15 @@
 
 /// The 95 % interval of a share of `part` in `whole`, after Wilson (1927); nothing is known of none.
 pub fn wilson(part: u64, whole: u64) -> Option<(f64, f64)> {
+    (whole > 0).then(|| wilson_of(part as f64 / whole as f64, whole as f64)).flatten()
+}
+
+/// The same of a share that tells as much as `n` independent observations, which need not be a whole number.
+pub fn wilson_of(p: f64, n: f64) -> Option<(f64, f64)> {
     const Z: f64 = 1.959_963_984_540_054;
-    if whole == 0 {
+    if n.is_nan() || n <= 0.0 {
         return None;
     }
-    let (n, p) = (whole as f64, part as f64 / whole as f64);
     let middle = p + Z * Z / (2.0 * n);
     let spread = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;

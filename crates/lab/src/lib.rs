@@ -5,6 +5,7 @@
 //! - [`compare`]: methods side by side; [`pool`], [`strata`]: their pairs together, and what follows from who has which
 //! - [`roster`]: which methods take part
 //! - [`results`]: what a comparison writes; [`published`]: what papers report
+//! - [`sample`]: a sample of a corpus that keeps near-duplicates together
 //! - [`truth`], [`gauge`]: what a near-duplicate is, and whether two documents are one
 //! - [`experiments`]: the catalogue of the papers' experiments
 //! - [`collection`], [`generated`]: what they look at
@@ -21,6 +22,7 @@ pub mod pool;
 pub mod published;
 pub mod results;
 pub mod roster;
+pub mod sample;
 pub mod shelf;
 pub mod strata;
 pub mod trial;

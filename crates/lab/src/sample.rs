@@ -1,0 +1,249 @@
+//! A sample of a corpus that keeps near-duplicates together.
+//!
+//! A share q of documents taken at random holds only q² of the pairs. Here the lot of a document hangs on one of its
+//! shingles, the one with the smallest hash: two documents with the resemblance J have the same lot with probability J,
+//! and independent ones otherwise. So each document is taken with probability q, and a pair with J·q + (1−J)·q², nearly q
+//! for near-duplicates. What is counted in the sample is weighed by the inverse of that.
+
+use std::collections::BTreeMap;
+
+use lookalike::text::{Analyser, Features, Profile, hash};
+use lookalike::walk::{self, Found, Watch};
+
+use crate::collection::Collection;
+use crate::error::LabError;
+use crate::interval::wilson_of;
+use crate::shelf::Shelf;
+
+/// Words per shingle that lots hang on.
+pub const SHINGLE: usize = 5;
+
+/// A sample, as a copy on the shelf.
+#[derive(Debug)]
+pub struct Sample {
+    /// The documents.
+    pub shelf: Shelf,
+    /// The share q of documents that a lot lets in.
+    pub share: f64,
+}
+
+/// Gives every document its lot.
+struct Lots {
+    analyser: Analyser,
+    features: Features,
+    shingles: Vec<u64>,
+    seed: u64,
+}
+
+impl Lots {
+    fn new(seed: u64) -> Self {
+        Lots {
+            analyser: Analyser::new(&Profile::web()),
+            features: Features::default(),
+            shingles: Vec::new(),
+            seed: hash::mix(seed ^ 0x10_75),
+        }
+    }
+
+    /// The lot of a document: a number that its smallest shingle alone decides, or its place when it has no words.
+    fn of(&mut self, ordinal: u64, text: &str) -> u64 {
+        self.analyser.read(text, &mut self.features);
+        self.features.shingles(SHINGLE, &mut self.shingles);
+        let smallest = self.shingles.iter().map(|&shingle| hash::nth(shingle, self.seed)).min();
+        // The smallest of many is small; turned once more it is a number like any other.
+        hash::mix(smallest.unwrap_or_else(|| hash::nth(ordinal, !self.seed)) ^ self.seed)
+    }
+}
+
+impl Sample {
+    /// Draws about `wanted` documents, and never more, into `folder`; all of a smaller corpus.
+    pub fn draw(
+        folder: &std::path::Path,
+        collection: &Collection,
+        wanted: usize,
+        seed: u64,
+        watch: &Watch,
+    ) -> Result<Sample, LabError> {
+        let mut lots = Lots::new(seed);
+        let mut all: Vec<u64> = Vec::new();
+        for shard in collection.corpus.shards() {
+            walk::documents(shard, collection.corpus.options(), collection.content, watch, |found| {
+                match found {
+                    Found::Document { text, .. } => all.push(lots.of(all.len() as u64, text)),
+                    Found::Rejected(_) => all.push(u64::MAX),
+                    Found::Skipped(_) => {}
+                }
+                Ok(())
+            })?;
+        }
+        let bound = bound(&all, wanted);
+        let share = bound.map_or(1.0, |bound| bound as f64 / 2f64.powi(64));
+        let what = format!("sample of {wanted} by seed {seed}");
+        let mut keep = |ordinal: u64, _: &str| bound.is_none_or(|bound| all[ordinal as usize] < bound);
+        let shelf = Shelf::stock(folder, collection, &[], (&what, &mut keep), watch)?;
+        Ok(Sample { shelf, share })
+    }
+
+    /// How many pairs of the corpus one of the sample stands for, by its resemblance on shingles of [`SHINGLE`] words.
+    pub fn weight(&self, resemblance: f64) -> f64 {
+        let q = self.share;
+        1.0 / (resemblance * q + (1.0 - resemblance) * q * q)
+    }
+}
+
+/// Lots below this are let in; none when all are.
+fn bound(lots: &[u64], wanted: usize) -> Option<u64> {
+    if lots.len() <= wanted {
+        return None;
+    }
+    let mut sorted = lots.to_vec();
+    let (_, &mut bound, _) = sorted.select_nth_unstable(wanted);
+    Some(bound)
+}
+
+/// A weighed share of pairs, with an interval that knows that pairs of one cluster go together.
+#[derive(Debug, Clone, Default)]
+pub struct Weighed {
+    yes: f64,
+    all: f64,
+    /// Weight of the pairs of each cluster.
+    clusters: BTreeMap<u32, f64>,
+    pairs: u64,
+}
+
+impl Weighed {
+    /// Takes one pair of a cluster into account.
+    pub fn add(&mut self, cluster: u32, weight: f64, yes: bool) {
+        self.all += weight;
+        self.yes += if yes { weight } else { 0.0 };
+        *self.clusters.entry(cluster).or_insert(0.0) += weight;
+        self.pairs += 1;
+    }
+
+    /// Pairs that were taken into account.
+    pub fn pairs(&self) -> u64 {
+        self.pairs
+    }
+
+    /// Pairs of the corpus that they stand for.
+    pub fn stand_for(&self) -> f64 {
+        self.all
+    }
+
+    /// The share; none of nothing.
+    pub fn value(&self) -> Option<f64> {
+        (self.all > 0.0).then(|| self.yes / self.all)
+    }
+
+    /// As many independent pairs would tell as much (Kish): those of a cluster are found or missed together.
+    pub fn effective(&self) -> f64 {
+        let squares: f64 = self.clusters.values().map(|weight| weight * weight).sum();
+        if squares > 0.0 { self.all * self.all / squares } else { 0.0 }
+    }
+
+    /// Its 95 % interval, after Wilson.
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        wilson_of(self.value()?, self.effective())
+    }
+}
+
+/// Which documents hang together through pairs.
+#[derive(Debug, Default)]
+pub struct Clusters {
+    parents: BTreeMap<u32, u32>,
+}
+
+impl Clusters {
+    /// Ties two documents together.
+    pub fn tie(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.of(a), self.of(b));
+        self.parents.insert(a.max(b), a.min(b));
+    }
+
+    /// The cluster of a document: its lowest number.
+    pub fn of(&mut self, document: u32) -> u32 {
+        let mut root = document;
+        while let Some(&parent) = self.parents.get(&root).filter(|&&parent| parent != root) {
+            root = parent;
+        }
+        let mut at = document;
+        while let Some(parent) =
+            self.parents.insert(at, root).filter(|&parent| parent != root && parent != at)
+        {
+            at = parent;
+        }
+        root
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collection::Wanted;
+    use crate::generated;
+
+    #[test]
+    fn near_duplicates_are_drawn_together_as_often_as_the_formula_says() {
+        // Pairs of texts of known resemblance: 100 words, of which the last few differ.
+        let (pairs, words) = (3000u64, 104usize);
+        for changed in [0usize, 10, 50] {
+            let mut lots = Lots::new(7);
+            let text = |pair: u64, variant: u64| -> String {
+                let word = |at: usize| {
+                    let other = at >= words - changed && changed > 0;
+                    format!(
+                        "w{:x}",
+                        hash::mix(pair << 20 ^ (at as u64) << 2 ^ if other { variant + 1 } else { 0 })
+                    )
+                };
+                (0..words).map(word).collect::<Vec<_>>().join(" ")
+            };
+            let shared = (words - SHINGLE + 1 - if changed > 0 { changed } else { 0 }) as f64;
+            let total = (words - SHINGLE + 1) as f64;
+            let resemblance = shared / (2.0 * total - shared);
+            let share = 0.2;
+            let bound = (share * 2f64.powi(64)) as u64;
+            let (mut one, mut both) = (0.0, 0.0);
+            for pair in 0..pairs {
+                let (a, b) = (lots.of(0, &text(pair, 0)) < bound, lots.of(0, &text(pair, 1)) < bound);
+                one += f64::from(u8::from(a));
+                both += f64::from(u8::from(a && b));
+            }
+            let n = pairs as f64;
+            let expected = resemblance * share + (1.0 - resemblance) * share * share;
+            let spread = |p: f64| 4.0 * (p * (1.0 - p) / n).sqrt();
+            assert!((one / n - share).abs() < spread(share), "{changed}: {}", one / n);
+            assert!((both / n - expected).abs() < spread(expected), "{changed}: {} {expected}", both / n);
+        }
+    }
+
+    #[test]
+    fn a_sample_is_never_larger_than_wanted() {
+        let folder = tempfile::tempdir().unwrap();
+        let collection = generated::collection(Wanted::Revisions, 3);
+        let sample = Sample::draw(folder.path(), &collection, 300, 5, &Watch::default()).unwrap();
+        assert!((100..=300).contains(&sample.shelf.len()), "{}", sample.shelf.len());
+        assert!((sample.share - 300.0 / 960.0).abs() < 0.15, "{}", sample.share);
+        let all = tempfile::tempdir().unwrap();
+        let sample = Sample::draw(all.path(), &collection, 5000, 5, &Watch::default()).unwrap();
+        assert_eq!((sample.shelf.len(), sample.share), (960, 1.0));
+    }
+
+    #[test]
+    fn pairs_of_one_cluster_count_for_less() {
+        let (mut apart, mut tied) = (Weighed::default(), Weighed::default());
+        for pair in 0..100 {
+            apart.add(pair, 1.0, pair % 10 > 0);
+            tied.add(pair / 10, 1.0, pair % 10 > 0);
+        }
+        assert_eq!((apart.value(), tied.value()), (Some(0.9), Some(0.9)));
+        assert!((apart.effective() - 100.0).abs() < 1e-9 && (tied.effective() - 10.0).abs() < 1e-9);
+        let width = |weighed: &Weighed| weighed.interval().map(|(low, high)| high - low).unwrap();
+        assert!(width(&tied) > 2.0 * width(&apart));
+        let mut clusters = Clusters::default();
+        for (a, b) in [(4, 5), (1, 2), (5, 1), (8, 9)] {
+            clusters.tie(a, b);
+        }
+        assert_eq!([1, 2, 4, 5, 8, 9, 3].map(|document| clusters.of(document)), [1, 1, 1, 1, 8, 8, 3]);
+    }
+}
