@@ -2,11 +2,10 @@
 
 use crate::data::{Bin, Measure, SizeBin};
 use crate::html::{Html, counted, thousands};
+use crate::svg::{self, Picture, WIDTH, figures, label, line, rect, short};
 use crate::tables::Head::{Number, Words};
-use crate::tables::{row, table};
+use crate::tables::row;
 
-// The picture is as wide as a phone, so that its letters stay readable there; a wide page shows it larger.
-const WIDTH: f64 = 400.0;
 const HEIGHT: f64 = 170.0;
 const LEFT: f64 = 44.0;
 const RIGHT: f64 = 8.0;
@@ -49,23 +48,12 @@ pub(crate) fn similarities(html: &mut Html, bins: &[Bin], measure: &Measure) {
         ticks(html, &scale);
         mark(html, scale.x(measure.threshold), measure.threshold);
     });
-    html.element("details", &[], |html| {
-        html.leaf("summary", &[], "The figures");
-        table(
-            html,
-            "Measured pairs by similarity",
-            &[Words("Similarity"), Number("Pairs"), Words("Threshold")],
-            |html| {
-                for &(lower, upper, pairs) in &bars {
-                    row(
-                        html,
-                        &format!("{} to {}", short(lower), short(upper)),
-                        pairs,
-                        Some(side(lower, upper, measure)),
-                    );
-                }
-            },
-        );
+    let heads = [Words("Similarity"), Number("Pairs"), Words("Threshold")];
+    figures(html, "Measured pairs by similarity", &heads, |html| {
+        for &(lower, upper, pairs) in &bars {
+            let name = format!("{} to {}", short(lower), short(upper));
+            row(html, &name, pairs, Some(side(lower, upper, measure)));
+        }
     });
 }
 
@@ -90,13 +78,10 @@ pub(crate) fn sizes(html: &mut Html, bins: &[SizeBin]) {
         }
         label(html, "middle", ((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 4.0), "documents in the cluster");
     });
-    html.element("details", &[], |html| {
-        html.leaf("summary", &[], "The figures");
-        table(html, "Clusters by size", &[Words("Documents"), Number("Clusters")], |html| {
-            for bin in bins {
-                row(html, &range(bin), bin.clusters, None);
-            }
-        });
+    figures(html, "Clusters by size", &[Words("Documents"), Number("Clusters")], |html| {
+        for bin in bins {
+            row(html, &range(bin), bin.clusters, None);
+        }
     });
 }
 
@@ -162,12 +147,6 @@ fn title(lower: f64, upper: f64, pairs: u64) -> String {
     format!("{} to {}: {}", short(lower), short(upper), counted(pairs, "pair", "pairs"))
 }
 
-/// At most three decimals, without zeros at the end.
-fn short(number: f64) -> String {
-    let digits = format!("{number:.3}");
-    digits.trim_end_matches('0').trim_end_matches('.').to_owned()
-}
-
 fn range(bin: &SizeBin) -> String {
     if bin.least == bin.most {
         return thousands(bin.least);
@@ -185,26 +164,10 @@ fn brief(bin: &SizeBin) -> String {
     if bin.least == bin.most { number } else { format!("{number}+") }
 }
 
-fn picture(
-    html: &mut Html,
-    id: &'static str,
-    title: &str,
-    description: &str,
-    inside: impl FnOnce(&mut Html),
-) {
-    let (title_id, description_id) = (format!("{id}-title"), format!("{id}-description"));
-    let view = format!("0 0 {WIDTH} {HEIGHT}");
-    let labels = format!("{title_id} {description_id}");
-    html.element("figure", &[], |html| {
-        let attributes =
-            [("class", "chart"), ("viewBox", view.as_str()), ("role", "img"), ("aria-labelledby", &labels)];
-        html.element("svg", &attributes, |html| {
-            html.leaf("title", &[("id", &title_id)], title);
-            html.leaf("desc", &[("id", &description_id)], description);
-            inside(html);
-        });
-        html.leaf("figcaption", &[], &format!("{description} Heights grow with the logarithm."));
-    });
+fn picture(html: &mut Html, id: &str, title: &str, description: &str, inside: impl FnOnce(&mut Html)) {
+    let caption = format!("{description} Heights grow with the logarithm.");
+    let picture = Picture { id, size: (WIDTH, HEIGHT), title, description, caption: &caption };
+    svg::picture(html, &picture, inside);
 }
 
 /// Lines at the powers of ten, and the base line.
@@ -255,37 +218,6 @@ fn bar(html: &mut Html, class: &'static str, (from, to): (f64, f64), height: f64
     rect(html, class, (from, width), (base - height, height), Some(title));
 }
 
-fn rect(
-    html: &mut Html,
-    class: &'static str,
-    (x, width): (f64, f64),
-    (y, height): (f64, f64),
-    title: Option<&str>,
-) {
-    let [x, width, y, height] = [x, width, y, height].map(place);
-    let attributes = [("class", class), ("x", &*x), ("y", &*y), ("width", &*width), ("height", &*height)];
-    html.element("rect", &attributes, |html| {
-        if let Some(title) = title {
-            html.leaf("title", &[], title);
-        }
-    });
-}
-
-fn line(html: &mut Html, class: &'static str, from: (f64, f64), to: (f64, f64)) {
-    let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(place);
-    html.element("line", &[("class", class), ("x1", &x1), ("y1", &y1), ("x2", &x2), ("y2", &y2)], |_| {});
-}
-
-fn label(html: &mut Html, anchor: &'static str, (x, y): (f64, f64), text: &str) {
-    let (x, y) = (place(x), place(y));
-    html.leaf("text", &[("x", &x), ("y", &y), ("text-anchor", anchor)], text);
-}
-
-/// Tenths of a unit are finer than any screen, and the same on every machine.
-fn place(number: f64) -> String {
-    format!("{number:.1}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -299,7 +231,6 @@ mod tests {
 
     #[test]
     fn labels_are_short() {
-        assert_eq!([0.5, 0.85, 1.0, 0.1 + 0.2].map(short), ["0.5", "0.85", "1", "0.3"]);
         let bin = |least, most| SizeBin { least, most, clusters: 1 };
         assert_eq!([bin(2, 2), bin(4, 7), bin(4096, 8191)].map(|bin| brief(&bin)), ["2", "4+", "4k+"]);
         assert_eq!([1, 100, 10_000, 1_000_000].map(in_short), ["1", "100", "10k", "1M"]);

@@ -25,6 +25,8 @@
 //! - [`study`]: what an experiment says
 //! - `page`, `samples`, `charts`, `tables`, `html`: the page, its pairs, pictures and tables, and the writer that
 //!   escapes
+//! - `study_page`, `study_text`, `plots`, `numbers`, `svg`: studies as a page and for a terminal, their pictures and
+//!   figures
 //! - `addresses`, `calendar`: words that belong to addresses, words that belong to dates
 
 mod addresses;
@@ -34,10 +36,15 @@ pub mod data;
 pub mod diff;
 mod html;
 pub mod kind;
+mod numbers;
 pub mod overlap;
 mod page;
+mod plots;
 mod samples;
 pub mod study;
+mod study_page;
+mod study_text;
+mod svg;
 mod tables;
 
 pub use data::{BigCluster, Bin, Counts, Measure, PairSample, Report, Section, SizeBin, Slice, Which};
@@ -47,3 +54,5 @@ pub use kind::Kind;
 pub use overlap::{Overlap, edit_similarity};
 pub use page::render;
 pub use study::Study;
+pub use study_page::study_page;
+pub use study_text::study_text;

@@ -14,11 +14,16 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'n
 /// It loads nothing and runs no script, and everything from documents, ids and addresses is escaped. Equal reports
 /// give equal pages.
 pub fn render(report: &Report) -> String {
+    document(&report.title, |html| body(html, report))
+}
+
+/// A page that loads nothing and runs no script.
+pub(crate) fn document(title: &str, body: impl FnOnce(&mut Html)) -> String {
     let mut html = Html::default();
     html.literal("<!doctype html>\n");
     html.element("html", &[("lang", "en")], |html| {
-        head(html, &report.title);
-        html.element("body", &[], |html| body(html, report));
+        head(html, title);
+        html.element("body", &[], body);
     });
     html.literal("\n");
     html.finish()
@@ -87,12 +92,17 @@ fn notes(html: &mut Html, report: &Report) {
         );
     }
     notes.extend(report.notes.iter().cloned());
+    warnings(html, &notes);
+}
+
+/// Notes as warnings; nothing when there are none.
+pub(crate) fn warnings(html: &mut Html, notes: &[String]) {
     if notes.is_empty() {
         return;
     }
     html.element("section", &[("class", "notes"), ("aria-label", "Warnings")], |html| {
         html.element("ul", &[], |html| {
-            for note in &notes {
+            for note in notes {
                 html.leaf("li", &[], note);
             }
         });

@@ -6,17 +6,17 @@ use crate::html::{Html, counted, percent, thousands};
 use crate::kind::Kind;
 
 /// The head of a column.
-pub(crate) enum Head {
+pub(crate) enum Head<'h> {
     /// Of words.
-    Words(&'static str),
+    Words(&'h str),
     /// Of numbers, which stand at its right edge.
-    Number(&'static str),
+    Number(&'h str),
 }
 
 use Head::{Number, Words};
 
 /// A table with its caption and heads.
-pub(crate) fn table(html: &mut Html, caption: &str, heads: &[Head], rows: impl FnOnce(&mut Html)) {
+pub(crate) fn table(html: &mut Html, caption: &str, heads: &[Head<'_>], rows: impl FnOnce(&mut Html)) {
     // Too wide for a phone, it is moved sideways, by keyboard as well.
     let region = [("class", "wide"), ("role", "region"), ("aria-label", caption), ("tabindex", "0")];
     html.element("div", &region, |html| {
@@ -141,11 +141,13 @@ pub(crate) fn rejections(html: &mut Html, reasons: &[(String, u64)]) {
     });
 }
 
-fn head(html: &mut Html, name: &str) {
+/// The name of a row.
+pub(crate) fn head(html: &mut Html, name: &str) {
     html.element("th", &[("scope", "row")], |html| html.leaf("bdi", &[], name));
 }
 
-fn number(html: &mut Html, text: &str) {
+/// A number, at the right edge of its column.
+pub(crate) fn number(html: &mut Html, text: &str) {
     html.leaf("td", &[("class", "number")], text);
 }
 

@@ -1,6 +1,5 @@
 //! The page as a browser meets it: well formed, closed to the network, and deaf to what documents say.
 
-use html5gum::{Token, Tokenizer};
 use lookalike_model::Similarity;
 use lookalike_report::{
     BigCluster, Bin, Change, Comparison, Counts, Kind, Measure, PairSample, Report, Section, Segment,
@@ -9,42 +8,9 @@ use lookalike_report::{
 use proptest::prelude::*;
 
 mod example;
+mod markup;
 
-/// Names of all start tags with their attributes' names, and of all end tags, in order.
-fn tags(page: &str) -> Vec<String> {
-    let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let mut tags = Vec::new();
-    for Ok(token) in Tokenizer::new(page) {
-        match token {
-            Token::StartTag(tag) => {
-                let mut names: Vec<String> = tag.attributes.keys().map(|key| name(key)).collect();
-                names.sort();
-                tags.push(format!("{} {}", name(&tag.name), names.join(" ")).trim_end().to_owned());
-            }
-            Token::EndTag(tag) => tags.push(format!("/{}", name(&tag.name))),
-            Token::Error(error) => panic!("{error:?}"),
-            _ => {}
-        }
-    }
-    tags
-}
-
-/// Fails unless every element is closed where it should be.
-fn assert_balanced(page: &str) {
-    let mut open = Vec::new();
-    for tag in tags(page) {
-        match tag.strip_prefix('/') {
-            Some(name) => assert_eq!(open.pop().as_deref(), Some(name), "closes something else"),
-            None => {
-                let name = tag.split(' ').next().unwrap_or_default().to_owned();
-                if name != "meta" && name != "input" {
-                    open.push(name);
-                }
-            }
-        }
-    }
-    assert_eq!(open, [] as [&str; 0]);
-}
+use markup::{assert_balanced, hostile, tags};
 
 /// A small report in which every text is `text`.
 fn filled(text: &str) -> Report {
@@ -192,33 +158,6 @@ fn a_report_is_json_as_well() {
     assert_eq!(value["counts"]["removed"], 232_202);
     assert_eq!(value["samples"][0]["section"], "above");
     assert_eq!(value["measure"]["similarity"], "jaccard");
-}
-
-/// Pieces that have broken pages before.
-fn hostile() -> impl Strategy<Value = String> {
-    let pieces = prop::sample::select(vec![
-        "<script>alert(1)</script>",
-        "</style>",
-        "</title>",
-        "</svg>",
-        "<!--",
-        "-->",
-        "]]>",
-        "\" onload=\"x",
-        "' x='",
-        "&lt;",
-        "&#0;",
-        "<",
-        ">",
-        "\0",
-        "\u{1b}[31m",
-        "\u{202e}",
-        "\u{feff}",
-        "\r\n",
-        "javascript:x",
-    ]);
-    let any = prop_oneof![pieces.prop_map(str::to_owned), ".{0,8}"];
-    prop::collection::vec(any, 1..6).prop_map(|parts| parts.concat())
 }
 
 proptest! {

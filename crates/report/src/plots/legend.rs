@@ -1,0 +1,200 @@
+//! Colours, signs and dashes, and what they stand for. No two series differ by colour alone.
+
+use crate::html::Html;
+use crate::study::Origin;
+use crate::svg::{WIDTH, circle, fit, label, line, path, shape, width_of};
+
+/// Colours in the style sheet.
+pub(crate) const COLOURS: usize = 8;
+/// Shapes of signs. Not as many as colours, so that both repeat together late.
+const SIGNS: usize = 6;
+/// Patterns of dashes in the style sheet; for the same reason.
+const DASHES: usize = 5;
+/// Half the width of a sign.
+pub(crate) const RADIUS: f64 = 3.2;
+/// Height of a row.
+const ROW: f64 = 15.0;
+/// Width of what is drawn before a name.
+const DRAWN: f64 = 26.0;
+/// Free room behind a name.
+const GAP: f64 = 12.0;
+
+/// How something is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Look {
+    /// Which colour, sign and dash.
+    pub(crate) slot: usize,
+    /// Solid, dashed or dotted.
+    pub(crate) origin: Origin,
+}
+
+impl Look {
+    /// The class with its colour.
+    pub(crate) fn colour(self) -> String {
+        format!("c{}", self.slot % COLOURS)
+    }
+
+    /// The classes of its line.
+    pub(crate) fn line(self) -> String {
+        let dash = match self.origin {
+            Origin::Measured => String::new(),
+            Origin::Theory => format!(" theory-{}", self.slot % DASHES),
+            Origin::Published => " published".to_owned(),
+        };
+        format!("curve {}{dash}", self.colour())
+    }
+
+    /// Draws its sign; formulas have none.
+    pub(crate) fn sign(self, html: &mut Html, at: (f64, f64), title: Option<&str>) {
+        let class = match self.origin {
+            Origin::Measured => format!("sign {}", self.colour()),
+            Origin::Published => format!("sign hollow {}", self.colour()),
+            Origin::Theory => return,
+        };
+        sign(html, &class, self.slot % SIGNS, at, RADIUS, title);
+    }
+}
+
+/// Draws one of the signs.
+pub(crate) fn sign(
+    html: &mut Html,
+    class: &str,
+    which: usize,
+    (x, y): (f64, f64),
+    radius: f64,
+    title: Option<&str>,
+) {
+    let arm = radius / 3.0;
+    let around: &[(f64, f64)] = match which {
+        0 => return circle(html, class, (x, y), radius, title),
+        1 => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+        2 => &[(0.0, -1.15), (1.1, 0.85), (-1.1, 0.85)],
+        3 => &[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)],
+        4 => &[(0.0, 1.15), (1.1, -0.85), (-1.1, -0.85)],
+        _ => {
+            let (long, arm) = (1.2 * radius, arm * 1.2);
+            let plus = [
+                (-arm, -long),
+                (arm, -long),
+                (arm, -arm),
+                (long, -arm),
+                (long, arm),
+                (arm, arm),
+                (arm, long),
+                (-arm, long),
+                (-arm, arm),
+                (-long, arm),
+                (-long, -arm),
+                (-arm, -arm),
+            ];
+            return shape(html, class, &plus.map(|(dx, dy)| (x + dx, y + dy)), title);
+        }
+    };
+    let corners: Vec<(f64, f64)> = around.iter().map(|(dx, dy)| (x + dx * radius, y + dy * radius)).collect();
+    shape(html, class, &corners, title);
+}
+
+/// What a row of the legend explains.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// How it is drawn.
+    pub(crate) drawn: Drawn,
+    /// What it is.
+    pub(crate) name: String,
+}
+
+/// What stands before a name.
+#[derive(Debug)]
+pub(crate) enum Drawn {
+    /// A line with its sign.
+    Line(Look),
+    /// A sign, by its class, number and size.
+    Sign(&'static str, usize, f64),
+    /// A straight line of a class.
+    Rule(&'static str),
+    /// A bar of some classes.
+    Bar(String),
+}
+
+/// Where an entry begins, in which row, and its name as far as it fits.
+type Placed = (f64, usize, String);
+
+/// Entries in columns of one width; one behind the other where that takes fewer rows.
+fn rows(entries: &[Entry]) -> Vec<Placed> {
+    let names: Vec<String> = entries.iter().map(|entry| fit(&entry.name, WIDTH - DRAWN - 6.0)).collect();
+    let widths: Vec<f64> = names.iter().map(|name| DRAWN + width_of(name) + GAP).collect();
+    let widest = widths.iter().copied().fold(0.0, f64::max);
+    let place = |widths: &[f64]| -> Vec<Placed> {
+        let (mut x, mut row) = (2.0, 0);
+        let mut out = Vec::new();
+        for (width, name) in widths.iter().zip(&names) {
+            if x > 2.0 && x + width - GAP > WIDTH - 2.0 {
+                (x, row) = (2.0, row + 1);
+            }
+            out.push((x, row, name.clone()));
+            x += width;
+        }
+        out
+    };
+    let (columns, flow) = (place(&vec![widest; names.len()]), place(&widths));
+    let count = |placed: &[Placed]| placed.last().map_or(0, |(_, row, _)| row + 1);
+    if count(&flow) < count(&columns) { flow } else { columns }
+}
+
+/// Height of a legend.
+pub(crate) fn height(entries: &[Entry]) -> f64 {
+    rows(entries).last().map_or(0.0, |(_, row, _)| (row + 1) as f64 * ROW + 4.0)
+}
+
+/// Draws a legend from `top` downwards.
+pub(crate) fn draw(html: &mut Html, entries: &[Entry], top: f64) {
+    for (entry, (x, row, name)) in entries.iter().zip(rows(entries)) {
+        let y = top + row as f64 * ROW + ROW / 2.0;
+        let (from, to, middle) = ((x, y), (x + DRAWN - 6.0, y), (x + (DRAWN - 6.0) / 2.0, y));
+        match &entry.drawn {
+            Drawn::Line(look) => {
+                path(html, &look.line(), &[vec![from, to]]);
+                look.sign(html, middle, None);
+            }
+            Drawn::Sign(class, which, radius) => sign(html, class, *which, middle, *radius, None),
+            Drawn::Rule(class) => line(html, class, from, to),
+            Drawn::Bar(class) => crate::svg::rect(html, class, (middle.0 - 5.0, 10.0), (y - 4.0, 8.0), None),
+        }
+        label(html, "start", (x + DRAWN - 2.0, y + 3.5), &name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dozen_lines_look_different() {
+        for origin in [Origin::Measured, Origin::Published] {
+            let looks: std::collections::BTreeSet<_> = (0..12)
+                .map(|slot| {
+                    let mut html = Html::default();
+                    let look = Look { slot, origin };
+                    look.sign(&mut html, (5.0, 5.0), None);
+                    (look.line(), html.finish())
+                })
+                .collect();
+            assert_eq!(looks.len(), 12);
+        }
+        let theory: std::collections::BTreeSet<_> =
+            (0..12).map(|slot| Look { slot, origin: Origin::Theory }.line()).collect();
+        assert_eq!(theory.len(), 12);
+    }
+
+    #[test]
+    fn long_legends_have_rows() {
+        let entry = |name: &str| Entry { drawn: Drawn::Rule("x"), name: name.to_owned() };
+        assert_eq!(height(&[]), 0.0);
+        let long = "a".repeat(300);
+        let lines = |entries: &[Entry]| rows(entries).iter().map(|(_, row, _)| *row).collect::<Vec<_>>();
+        assert_eq!(lines(&[entry("one"), entry("two"), entry("three")]), [0, 0, 0]);
+        assert_eq!(lines(&[entry("one"), entry(&long), entry("three")]), [0, 1, 2]);
+        assert_eq!(lines(&[entry("one"), entry(&long[..50]), entry("three")]), [0, 0, 1]);
+        assert!(rows(&[entry(&long)])[0].2.ends_with('…'));
+    }
+}

@@ -1,0 +1,269 @@
+//! Points with names, and the frontier of the best.
+
+use crate::html::Html;
+use crate::numbers;
+use crate::plots::frame::Frame;
+use crate::plots::legend::{self, Drawn, Entry, sign};
+use crate::plots::lines::{whisker, with_interval};
+use crate::plots::{heights, interval, is_finite, sentence};
+use crate::study::{Named, Points};
+use crate::svg::{self, LETTER, Picture, WIDTH, figures, fit, label_with, line, path, width_of};
+use crate::tables::Head::{Number, Words};
+use crate::tables::{head, number};
+
+/// With more points than this only those on the frontier and the chosen one have their names beside them.
+const MOST_NAMES: usize = 25;
+/// Longer names are cut.
+const LONGEST: f64 = 130.0;
+
+/// Draws points, and the table of them.
+pub(crate) fn draw(html: &mut Html, id: &str, points: &Points) {
+    let found: Vec<&Named> = points.points.iter().filter(|point| is_finite(&point.at)).collect();
+    let x: Vec<f64> = found.iter().map(|point| point.at.x).collect();
+    let goal = points.goal.filter(|goal| goal.is_finite());
+    let y: Vec<f64> = found.iter().flat_map(|point| heights(&point.at)).chain(goal).collect();
+    let frame = Frame::new((&points.x, &x), (&points.y, &y), 0.0);
+    let placed: Vec<Placed<'_>> = found.iter().filter_map(|point| Placed::of(point, &frame)).collect();
+    let entries = entries(&placed, goal);
+    let picture = Picture {
+        id,
+        size: (WIDTH, Frame::bottom() + legend::height(&entries)),
+        title: &points.name,
+        description: &describe(points, &found),
+        caption: &caption(points, found.len() - placed.len(), found.len()),
+    };
+    svg::picture(html, &picture, |html| {
+        frame.draw(html, &points.x.name, &points.y.name);
+        draw_goal(html, &frame, goal);
+        frontier(html, &frame, &placed);
+        for point in placed.iter().filter(|point| interval(&point.named.at).is_some()) {
+            let (low, high) = interval(&point.named.at).unwrap_or_default();
+            whisker(html, "whisker plain", point.place.0, (frame.y.inside(low), frame.y.inside(high)));
+        }
+        // The most important on top.
+        for rank in (0..3).rev() {
+            placed.iter().filter(|point| point.rank() == rank).for_each(|point| point.draw(html));
+        }
+        names(html, &frame, &placed, goal);
+        legend::draw(html, &entries, Frame::bottom());
+    });
+    table(html, points, &found);
+}
+
+/// A point and where it lies.
+struct Placed<'p> {
+    named: &'p Named,
+    place: (f64, f64),
+}
+
+impl<'p> Placed<'p> {
+    /// Nothing for a point beyond the axes.
+    fn of(named: &'p Named, frame: &Frame) -> Option<Self> {
+        let place = (frame.x.place(named.at.x)?, frame.y.place(named.at.y)?);
+        frame.contains(place).then_some(Placed { named, place })
+    }
+
+    /// The lower, the more it matters.
+    fn rank(&self) -> usize {
+        match (self.named.chosen, self.named.frontier) {
+            (true, _) => 0,
+            (false, true) => 1,
+            (false, false) => 2,
+        }
+    }
+
+    fn draw(&self, html: &mut Html) {
+        let (class, which, radius) = LOOKS[self.rank()];
+        let Named { name, at, .. } = self.named;
+        let title = format!("{name}: {} at {}", with_interval(at), numbers::number(at.x));
+        sign(html, class, which, self.place, radius, Some(&title));
+    }
+}
+
+/// Class, shape and size of the signs, by rank.
+const LOOKS: [(&str, usize, f64); 3] =
+    [("sign chosen", 3, 5.0), ("sign frontier", 0, 3.4), ("sign hollow plain", 0, 2.6)];
+
+fn entries(placed: &[Placed<'_>], goal: Option<f64>) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for (rank, name) in ["chosen", "on the frontier", "others"].into_iter().enumerate() {
+        if placed.iter().any(|point| point.rank() == rank) {
+            let (class, which, radius) = LOOKS[rank];
+            entries.push(Entry { drawn: Drawn::Sign(class, which, radius), name: name.to_owned() });
+        }
+    }
+    if let Some(goal) = goal {
+        let name = format!("goal: {}", numbers::number(goal));
+        entries.push(Entry { drawn: Drawn::Rule("threshold"), name });
+    }
+    entries
+}
+
+fn draw_goal(html: &mut Html, frame: &Frame, goal: Option<f64>) {
+    let (left, right, ..) = frame.edges();
+    if let Some(y) = goal.and_then(|goal| frame.y.place(goal)).filter(|y| frame.contains((left, *y))) {
+        line(html, "threshold", (left, y), (right, y));
+    }
+}
+
+/// What can be had for so much: as high as the last point of the frontier before it.
+fn frontier(html: &mut Html, frame: &Frame, placed: &[Placed<'_>]) {
+    let mut corners: Vec<(f64, f64)> =
+        placed.iter().filter(|point| point.named.frontier).map(|point| point.place).collect();
+    corners.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    let mut steps: Vec<(f64, f64)> = Vec::new();
+    for corner in corners {
+        if let Some(last) = steps.last() {
+            steps.push((corner.0, last.1));
+        }
+        steps.push(corner);
+    }
+    let end = steps.last().map(|last| (frame.edges().1, last.1));
+    steps.extend(end);
+    path(html, "curve frontier-line", &frame.clip(&steps));
+}
+
+/// A box that words or a sign take: left, right, top, bottom.
+type Taken = (f64, f64, f64, f64);
+
+fn overlap(a: &Taken, b: &Taken) -> bool {
+    a.0 < b.1 && b.0 < a.1 && a.2 < b.3 && b.2 < a.3
+}
+
+/// Names beside their points, the most important first. One that finds no free place is left to the sign's title,
+/// except the chosen one's.
+fn names(html: &mut Html, frame: &Frame, placed: &[Placed<'_>], goal: Option<f64>) {
+    let mut order: Vec<&Placed<'_>> = placed.iter().collect();
+    order.sort_by_key(|point| point.rank());
+    if placed.len() > MOST_NAMES {
+        order.retain(|point| point.rank() < 2);
+    }
+    let around = |point: &Placed<'_>| {
+        let ((x, y), radius) = (point.place, LOOKS[point.rank()].2);
+        (x - radius, x + radius, y - radius, y + radius)
+    };
+    let mut taken: Vec<Taken> = placed.iter().map(around).collect();
+    let drawn = drawn(frame, placed, goal);
+    for point in order {
+        let name = fit(&point.named.name, LONGEST);
+        let places = beside(point.place, width_of(&name));
+        let places: Vec<Place> = places.into_iter().filter(|place| fits(frame, &place.words)).collect();
+        let is_free =
+            |place: &&Place, taken: &[Taken]| !taken.iter().any(|other| overlap(&place.words, other));
+        let free = || places.iter().filter(|place| is_free(place, &taken));
+        // Best without anything below it; words can be read on a line as well.
+        let found = free().find(|place| is_free(place, &drawn)).or_else(|| free().next());
+        let forced = || places.first().filter(|_| point.named.chosen);
+        let Some(Place { anchor, at, words }) = found.or_else(forced).cloned() else { continue };
+        taken.push(words);
+        let class = if point.named.chosen { "name chosen-name" } else { "name" };
+        label_with(html, &[("class", class)], anchor, at, &name);
+    }
+}
+
+/// What whiskers and the line of the goal take.
+fn drawn(frame: &Frame, placed: &[Placed<'_>], goal: Option<f64>) -> Vec<Taken> {
+    let whisker = |point: &Placed<'_>| {
+        let (low, high) = interval(&point.named.at)?;
+        let x = point.place.0;
+        Some((x - 2.5, x + 2.5, frame.y.inside(high), frame.y.inside(low)))
+    };
+    let goal = goal.and_then(|goal| frame.y.place(goal)).map(|y| (0.0, WIDTH, y - 1.0, y + 1.0));
+    placed.iter().filter_map(whisker).chain(goal).collect()
+}
+
+/// A place for words.
+#[derive(Clone)]
+struct Place {
+    anchor: &'static str,
+    at: (f64, f64),
+    words: Taken,
+}
+
+/// The places around a point, the best first.
+fn beside((x, y): (f64, f64), width: f64) -> Vec<Place> {
+    let (near, half) = (6.5, width / 2.0);
+    let tries = [
+        ("start", near, 3.5),
+        ("end", -near, 3.5),
+        ("middle", 0.0, -near),
+        ("middle", 0.0, near + 7.5),
+        ("start", near - 2.0, -4.0),
+        ("end", 2.0 - near, -4.0),
+        ("start", near - 2.0, 11.5),
+        ("end", 2.0 - near, 11.5),
+        // A little further, where it is crowded.
+        ("start", near, -15.0),
+        ("end", -near, -15.0),
+        ("start", near, 22.0),
+        ("end", -near, 22.0),
+    ];
+    let place = |(anchor, dx, dy): (&'static str, f64, f64)| {
+        let (at_x, base) = (x + dx, y + dy);
+        let (left, right) = match anchor {
+            "start" => (at_x, at_x + width),
+            "end" => (at_x - width, at_x),
+            _ => (at_x - half, at_x + half),
+        };
+        Place { anchor, at: (at_x, base), words: (left, right, base - LETTER * 0.8, base + LETTER * 0.25) }
+    };
+    tries.into_iter().map(place).collect()
+}
+
+/// Words may stand outside of the axes, but not outside of the picture nor on the numbers of the axes.
+fn fits(frame: &Frame, words: &Taken) -> bool {
+    let (left, _, top, bottom) = frame.edges();
+    words.0 >= left && words.1 <= WIDTH - 1.0 && words.2 >= top - 10.0 && words.3 <= bottom
+}
+
+fn describe(points: &Points, found: &[&Named]) -> String {
+    let on_it: Vec<String> = found
+        .iter()
+        .filter(|point| point.frontier)
+        .map(|point| {
+            format!("{} ({} at {})", point.name, numbers::number(point.at.y), numbers::number(point.at.x))
+        })
+        .collect();
+    let mut words = format!("{} over {} of {} points.", points.y.name, points.x.name, found.len());
+    if !on_it.is_empty() {
+        words += &format!(" On the frontier: {}.", on_it.join(", "));
+    }
+    for chosen in found.iter().filter(|point| point.chosen) {
+        words += &format!(" Chosen: {}.", chosen.name);
+    }
+    words
+}
+
+fn caption(points: &Points, hidden: usize, all: usize) -> String {
+    let mut words = vec![sentence(&points.name)];
+    if points.points.iter().any(|point| point.frontier) {
+        words.push("On the frontier: no other point is both further left and higher.".to_owned());
+    }
+    if points.points.iter().any(|point| interval(&point.at).is_some()) {
+        words.push("Whiskers are intervals of 95 %.".to_owned());
+    }
+    if hidden > 0 {
+        words.push(format!("Beyond the axes, and only among the figures: {hidden}."));
+    }
+    if all == 0 {
+        words.push("There are no points.".to_owned());
+    }
+    words.join(" ")
+}
+
+fn table(html: &mut Html, points: &Points, found: &[&Named]) {
+    let heads = [Words("Name"), Number(&points.x.name), Number(&points.y.name), Words("Remark")];
+    figures(html, &points.name, &heads, |html| {
+        for point in found {
+            let remarks = [(point.chosen, "chosen"), (point.frontier, "on the frontier")];
+            let remarks: Vec<&str> =
+                remarks.iter().filter(|(holds, _)| *holds).map(|(_, words)| *words).collect();
+            html.element("tr", &[], |html| {
+                head(html, &point.name);
+                number(html, &numbers::number(point.at.x));
+                number(html, &with_interval(&point.at));
+                html.leaf("td", &[], &remarks.join(", "));
+            });
+        }
+    });
+}
