@@ -134,6 +134,8 @@ struct RunFacts {
     finished: u64,
     /// Digest of the names, sizes and times of the input files.
     inputs: String,
+    /// Where the input lies, for programs that look at it again.
+    files: Vec<String>,
     /// What was written, as options.
     outputs: String,
 }
@@ -587,6 +589,7 @@ impl OpenJob {
             system: std::env::consts::OS,
             finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
             inputs: self.job.inputs_digest(),
+            files: self.job.corpus.shards().iter().filter_map(address).collect(),
             outputs: self.job.outputs.options(),
         };
         write_whole(&self.folder.join("run.json"), &pretty(&facts))?;
@@ -617,6 +620,17 @@ impl OpenJob {
     /// The job's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+}
+
+/// Where a shard lies; nothing for what was only in memory or came from standard input.
+fn address(shard: &lookalike_corpus::Shard) -> Option<String> {
+    match &shard.origin {
+        Origin::File(path) => {
+            Some(std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string())
+        }
+        Origin::Object(address) => Some(address.clone()),
+        _ => None,
     }
 }
 

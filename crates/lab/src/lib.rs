@@ -6,11 +6,14 @@
 //! - [`roster`]: which methods take part
 //! - [`results`]: what a comparison writes; [`published`]: what papers report
 //! - [`sample`]: a sample of a corpus that keeps near-duplicates together
+//! - [`tune`]: from a goal to a recipe
+//! - [`check`]: what a run reached
 //! - [`truth`], [`gauge`]: what a near-duplicate is, and whether two documents are one
 //! - [`experiments`]: the catalogue of the papers' experiments
 //! - [`collection`], [`generated`]: what they look at
 //! - [`interval`]: how sure a share is
 
+pub mod check;
 pub mod collection;
 pub mod compare;
 pub mod error;
@@ -27,3 +30,4 @@ pub mod shelf;
 pub mod strata;
 pub mod trial;
 pub mod truth;
+pub mod tune;

@@ -173,6 +173,17 @@ impl Bench<'_> {
         Ok(Trial { facts: found, pairs })
     }
 
+    /// Runs a configuration once more, and only tells how long that took.
+    pub fn seconds(&self, what: &Configuration, basis: &Basis, watch: &Watch) -> Result<f64, LabError> {
+        let folder = self.folder.join("again");
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).map_err(|error| LabError::write(&folder, &error))?;
+        }
+        let facts = self.job(&folder, what, self.recipe(what, basis)?, watch)?;
+        let _ = std::fs::remove_dir_all(&folder);
+        Ok(facts.seconds)
+    }
+
     /// Counts the words of the documents by a profile, unless that was done; the file can be the lexicon of a
     /// configuration, here or on another bench.
     pub fn lexicon(&self, profile: &Profile, watch: &Watch) -> Result<PathBuf, LabError> {

@@ -452,7 +452,7 @@ impl MatchArgs {
 }
 
 /// What no option changes, and how documents are read; the method is the simplest there is.
-fn base_recipe(task: Task, reading: &ReadingArgs) -> JobRecipe {
+pub(super) fn base_recipe(task: Task, reading: &ReadingArgs) -> JobRecipe {
     JobRecipe {
         profile: reading.profile.recipe(),
         reading: Reading {
@@ -479,11 +479,11 @@ fn replayed(path: &std::path::Path, task: Task) -> Result<JobRecipe, Failure> {
     Ok(recipe)
 }
 
-fn similarity(text: &str) -> Result<Similarity, String> {
+pub(super) fn similarity(text: &str) -> Result<Similarity, String> {
     text.parse()
 }
 
-fn threshold(text: &str) -> Result<Threshold, String> {
+pub(super) fn threshold(text: &str) -> Result<Threshold, String> {
     text.parse()
 }
 

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use lookalike::model::{Similarity, Threshold};
 use lookalike::text::Profile;
 use lookalike_lab::truth::Truth;
 
@@ -22,6 +23,19 @@ pub enum LabCommand {
         override_usage = "lookalike lab compare [OPTIONS] --output <DIR> <INPUT>...\n       lookalike lab compare [OPTIONS] --output <DIR> --sample"
     )]
     Compare(Box<CompareArgs>),
+    /// Find the cheapest recipe that reaches a wanted recall and precision
+    ///
+    /// A sample of the corpus is drawn, the exact join tells its near-duplicates, and many methods and parameters are tried
+    /// on it. recipe.toml is for lookalike dedup --recipe.
+    #[command(
+        override_usage = "lookalike lab tune [OPTIONS] --output <DIR> <INPUT>...\n       lookalike lab tune [OPTIONS] --output <DIR> --sample"
+    )]
+    Tune(Box<TuneArgs>),
+    /// Estimate the recall and precision that a finished dedup reached
+    ///
+    /// Near-duplicates of a sample of its input are found by the exact join; those of which no document was removed were
+    /// missed. Removals drawn at random are measured again.
+    Check(Box<CheckArgs>),
     /// Repeat an experiment of a paper on a corpus, beside its published figures
     ///
     /// Without a number, all experiments are listed.
@@ -104,6 +118,90 @@ impl CompareArgs {
     }
 }
 
+/// `lab tune`
+#[derive(Debug, Args)]
+pub struct TuneArgs {
+    /// The corpus.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// Folder for the results; a search that was begun in it goes on
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+
+    /// Wanted share of the near-duplicates that are found
+    #[arg(long, value_name = "R", default_value = "0.95", value_parser = goal)]
+    pub recall: f64,
+
+    /// Wanted share of near-duplicates among what is found
+    #[arg(long, value_name = "P", default_value = "0.95", value_parser = goal)]
+    pub precision: f64,
+
+    /// What is measured: jaccard, containment or cosine
+    #[arg(long, value_name = "SIMILARITY", default_value = "jaccard", value_parser = super::job::similarity)]
+    pub similarity: Similarity,
+
+    /// Words per shingle that it is measured on; 1 means the set of words
+    #[arg(long, value_name = "N", default_value = "5", value_parser = positive)]
+    pub shingle: NonZeroUsize,
+
+    /// How much similarity makes a near-duplicate
+    #[arg(long, value_name = "T", default_value = "0.8", value_parser = super::job::threshold)]
+    pub threshold: Threshold,
+
+    /// Try at most so many documents, drawn so that near-duplicates stay together
+    #[arg(long, value_name = "N", default_value = "20000", value_parser = positive)]
+    pub documents: NonZeroUsize,
+
+    /// A lexicon of another corpus, to be tried beside the corpus's own
+    #[arg(long, value_name = "FILE")]
+    pub lexicon: Option<PathBuf>,
+
+    /// Seed of every random choice
+    #[arg(long, value_name = "N", default_value = "1", value_parser = whole)]
+    pub seed: u64,
+
+    /// Print JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
+
+    /// How to work.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// `lab check`
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Folder of a finished run of lookalike dedup
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+
+    /// Its input, if it no longer lies where it did
+    #[arg(value_name = "INPUT")]
+    pub inputs: Vec<OsString>,
+
+    /// Look at so many documents at most, drawn so that near-duplicates stay together
+    #[arg(long, value_name = "N", default_value = "50000", value_parser = positive)]
+    pub documents: NonZeroUsize,
+
+    /// Measure so many removals again
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = positive)]
+    pub removals: NonZeroUsize,
+
+    /// Seed of every random choice; another one than that of lab tune draws other documents
+    #[arg(long, value_name = "N", default_value = "2", value_parser = whole)]
+    pub seed: u64,
+
+    /// Print JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
+
+    /// How to work.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
 /// `lab experiment`
 #[derive(Debug, Args)]
 pub struct ExperimentArgs {
@@ -148,6 +246,11 @@ pub struct ExperimentArgs {
     /// How to work.
     #[command(flatten)]
     pub resources: ResourceArgs,
+}
+
+fn goal(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number <= 1.0);
+    number.ok_or_else(|| "a share is wanted, above 0 and at most 1, such as 0.95".to_owned())
 }
 
 fn truth(text: &str) -> Result<Truth, String> {

@@ -20,7 +20,7 @@ pub use job::{
     ClusterArg, CombineArg, DedupArgs, LexiconArgs, LexiconCommand, LexiconShowArgs, MatchArgs, MethodsArgs,
     PairsArgs, ResourceArgs, SpoolArg, TableFormat, WriteArg,
 };
-pub use lab::{CompareArgs, ExperimentArgs, LabCommand, PoolArg};
+pub use lab::{CheckArgs, CompareArgs, ExperimentArgs, LabCommand, PoolArg, TuneArgs};
 
 /// Finds near-duplicate documents inside and between web-scale text corpora
 ///
@@ -186,6 +186,11 @@ pub struct ReadingArgs {
 }
 
 impl ReadingArgs {
+    /// As recipes have it.
+    pub fn recipe(&self) -> lookalike::engine::recipe::Reading {
+        job::base_recipe(lookalike::engine::recipe::Task::Dedup, self).reading
+    }
+
     /// How records become documents.
     pub fn options(&self) -> ReadOptions {
         ReadOptions {

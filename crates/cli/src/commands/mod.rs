@@ -1,5 +1,6 @@
 //! One file per command: its work, then what it prints.
 
+mod check;
 mod compare;
 mod convert;
 mod dedup;
@@ -16,6 +17,7 @@ mod plan;
 mod rejections;
 mod sample;
 mod stats;
+mod tune;
 
 use std::sync::Arc;
 
@@ -31,6 +33,8 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         Command::Pairs(args) => pairs::run(&args, watch),
         Command::Lexicon(args) => lexicon::run(&args, watch),
         Command::Lab(LabCommand::Compare(args)) => compare::run(&args, watch),
+        Command::Lab(LabCommand::Tune(args)) => tune::run(&args, watch),
+        Command::Lab(LabCommand::Check(args)) => check::run(&args, watch),
         Command::Lab(LabCommand::Experiment(args)) => experiment::run(&args, watch),
         Command::Methods(args) => methods::run(&args),
         Command::Diff(args) => diff::run(&args, watch),

@@ -33,7 +33,7 @@ pub(crate) static E2: Experiment = Experiment {
 };
 
 /// Pairs to measure of one pool: edits of long pages are slow to count, and a sample is nearly as good.
-const MEASURED: u64 = 60_000;
+const MEASURED: u64 = 20_000;
 
 /// The paper's truth: 80 % of the characters are left by the edits from one document to the other.
 fn request() -> Result<Request, LabError> {

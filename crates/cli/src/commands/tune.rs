@@ -1,0 +1,88 @@
+//! `lookalike lab tune`: from a goal to a recipe.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use lookalike::engine::measure::Measure;
+use lookalike::walk::Watch;
+use lookalike_lab::collection::Collection;
+use lookalike_lab::results::json;
+use lookalike_lab::sample::Sample;
+use lookalike_lab::trial::Bench;
+use lookalike_lab::tune::{self, Request};
+
+use super::lab;
+use crate::args::{SpoolArg, TuneArgs};
+use crate::exit::{Failure, Outcome};
+use crate::progress::{Progress, Total};
+
+/// Larger groups do not propose all of their pairs while methods are tried.
+const MAX_GROUP: usize = 20_000;
+
+pub(crate) fn run(args: &TuneArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    let request = request(args);
+    tune::check(&request)?;
+    lab::check_inputs(&args.input.inputs, &args.output)?;
+    let collection = Collection {
+        name: lab::name_of(&args.input.inputs),
+        corpus: args.input.corpus()?,
+        content: args.input.content_mode(),
+        generated: args.input.sample,
+    };
+    lab::make_folder(&args.output)?;
+    let settings = args.resources.settings(SpoolArg::Auto);
+    let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
+    let work = args.output.join("work");
+    let sample = Sample::draw(&work, &collection, args.documents.get(), args.seed, watch)?;
+    let bench = Bench {
+        shelf: &sample.shelf,
+        folder: work.join("trials"),
+        max_group: MAX_GROUP,
+        seed: args.seed,
+        settings,
+    };
+    let tuned = lab::on_threads(bench.settings.threads, || tune::run(&bench, &sample, &request, watch))?;
+    drop(progress);
+    let study = tuned.study(&request);
+    json(&args.output.join("tune.json"), &tuned)?;
+    lab::write_page(&args.output, &format!("Tuning on {}", collection.name), std::slice::from_ref(&study))?;
+    let recipe = tuned.recipe(&bench, &request)?;
+    let path = args.output.join("recipe.toml");
+    match &recipe {
+        Some(recipe) => lab::write(&path, recipe.to_toml().as_bytes())?,
+        // One of an earlier search with another goal must not be taken for an answer.
+        None if path.exists() => std::fs::remove_file(&path)?,
+        None => {}
+    }
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&tuned).map_err(std::io::Error::from)?)?;
+    } else {
+        lab::show(&study, &mut out)?;
+    }
+    let Some(recipe) = recipe else {
+        return Err(Failure::Missing(study.lead.trim_end_matches('.').to_owned()));
+    };
+    if !args.json {
+        let lexicon = args.lexicon.as_ref().filter(|_| recipe.lexicon.is_some());
+        let lexicon = lexicon.map_or(String::new(), |path| format!(" --lexicon {}", path.display()));
+        writeln!(out, "\nnow: lookalike dedup --recipe {}{lexicon} INPUT... -o DIR", path.display())?;
+        writeln!(out, "then: lookalike lab check DIR")?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn request(args: &TuneArgs) -> Request {
+    Request {
+        measure: Measure {
+            similarity: args.similarity,
+            threshold: args.threshold,
+            shingle: args.shingle.get(),
+        },
+        profile: args.input.reading.profile.clone(),
+        recall: args.recall,
+        precision: args.precision,
+        lexicon: args.lexicon.clone(),
+        reading: args.input.reading.recipe(),
+    }
+}

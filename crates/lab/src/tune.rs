@@ -1,0 +1,513 @@
+//! From a goal to a recipe: which methods, with which parameters, reach a wanted recall and precision at least cost.
+//!
+//! A sample of the corpus is drawn that keeps near-duplicates together ([`crate::sample`]), the exact join tells its truth,
+//! and many configurations are run on it, by their own word and with every pair measured. What they reach is weighed up to
+//! the whole corpus, with intervals; the cheapest one that surely reaches the goal becomes the recipe.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use lookalike::engine::EngineError;
+use lookalike::engine::measure::Measure;
+use lookalike::engine::recipe::{JobRecipe, Reading, Task};
+use lookalike::model::{Similarity, Threshold};
+use lookalike::report::study::{Axis, Grid, Named, Plot, Point, Points, Value};
+use lookalike::report::{Study, thousands};
+use lookalike::text::Profile;
+use lookalike::walk::Watch;
+use serde::Serialize;
+
+use crate::error::LabError;
+use crate::gauge::Gauge;
+use crate::sample::{Clusters, SHINGLE, Sample, Weighed};
+use crate::trial::{Basis, Bench, Configuration, Pair, Trial};
+
+/// What is to be reached.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// What a near-duplicate is.
+    pub measure: Measure,
+    /// From text to the words that it is measured on.
+    pub profile: Profile,
+    /// Share of the near-duplicates to find.
+    pub recall: f64,
+    /// Share of near-duplicates among what is found.
+    pub precision: f64,
+    /// A lexicon from elsewhere, to be tried beside the corpus's own.
+    pub lexicon: Option<PathBuf>,
+    /// How documents of the whole corpus are read, for the recipe.
+    pub reading: Reading,
+}
+
+/// A configuration that was tried.
+#[derive(Debug, Clone, Serialize)]
+pub struct Tried {
+    /// The method with every parameter.
+    pub method: String,
+    /// Pairs count only when they were measured.
+    pub verified: bool,
+    /// The lexicon came from elsewhere.
+    pub foreign_lexicon: bool,
+    /// Share of the near-duplicates that it finds.
+    pub recall: Option<f64>,
+    /// How sure that is, at 95 %.
+    pub recall_interval: Option<(f64, f64)>,
+    /// Share of near-duplicates among its pairs.
+    pub precision: Option<f64>,
+    /// How sure that is.
+    pub precision_interval: Option<(f64, f64)>,
+    /// Seconds on the sample.
+    pub seconds: f64,
+    /// Bytes of payload and keys per document.
+    pub bytes: f64,
+    /// How it stands to the goal.
+    pub meets: Meets,
+    #[serde(skip)]
+    what: Configuration,
+    #[serde(skip)]
+    basis: f64,
+}
+
+/// How a configuration stands to the goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Meets {
+    /// It misses it.
+    No,
+    /// Its figures reach it, its intervals do not.
+    Likely,
+    /// The lower ends of its intervals reach it.
+    Surely,
+}
+
+/// What came of the search.
+#[derive(Debug, Serialize)]
+pub struct Tuned {
+    /// Documents of the corpus.
+    pub documents: u64,
+    /// Documents of the sample.
+    pub sampled: u64,
+    /// Near-duplicates in the sample.
+    pub truth: u64,
+    /// As many independent pairs would tell as much.
+    pub effective: f64,
+    /// All that was tried, cheapest first.
+    pub tried: Vec<Tried>,
+    /// Which of them was chosen.
+    pub chosen: Option<usize>,
+    /// What could not be tried, and why.
+    pub left_out: Vec<String>,
+}
+
+/// Times that a promising configuration is run again, since clocks are noisy.
+const AGAIN: usize = 2;
+/// How many are.
+const PROMISING: usize = 4;
+
+/// Refuses goals that make no sense.
+pub fn check(request: &Request) -> Result<(), LabError> {
+    for (name, goal) in [("recall", request.recall), ("precision", request.precision)] {
+        if !(goal > 0.0 && goal <= 1.0) {
+            return Err(LabError::Request(format!(
+                "a {name} of {goal} cannot be reached; it is a share, above 0 and at most 1"
+            )));
+        }
+    }
+    let offered = [Similarity::Jaccard, Similarity::Containment, Similarity::Cosine];
+    if !offered.contains(&request.measure.similarity) {
+        return Err(LabError::Request(format!(
+            "there is no exact join for {}, and without one nobody knows what is missed; take jaccard, cosine or containment",
+            request.measure.similarity
+        )));
+    }
+    Ok(())
+}
+
+/// Searches for the cheapest configuration that reaches the goal.
+pub fn run(bench: &Bench<'_>, sample: &Sample, request: &Request, watch: &Watch) -> Result<Tuned, LabError> {
+    check(request)?;
+    sample.shelf.needs_two()?;
+    let truth = Truths::find(bench, sample, request, watch)?;
+    if truth.pairs.is_empty() {
+        return Err(LabError::Request(format!(
+            "there is no pair of near-duplicates among the {} documents of the sample, so that no recall can be told; \
+             give a larger --sample or a lower --threshold",
+            thousands(sample.shelf.len() as u64)
+        )));
+    }
+    let (mut tried, mut left_out) = (Vec::new(), Vec::new());
+    for (what, recall) in configurations(request) {
+        match attempt(bench, sample, request, &truth, &what, recall, watch) {
+            Ok(one) => tried.push(one),
+            Err(LabError::Engine(EngineError::Request(why))) => left_out.push(why),
+            Err(LabError::Method(why)) => left_out.push(why.to_string()),
+            Err(error) => return Err(error),
+        }
+    }
+    left_out.sort();
+    left_out.dedup();
+    let chosen = choose(bench, request, &mut tried, watch)?;
+    let facts = sample.shelf.facts();
+    Ok(Tuned {
+        documents: facts.found,
+        sampled: facts.documents,
+        truth: truth.pairs.len() as u64,
+        effective: truth.all().effective(),
+        tried,
+        chosen,
+        left_out,
+    })
+}
+
+/// The near-duplicates of the sample, with what each stands for.
+struct Truths {
+    pairs: BTreeMap<(u32, u32), f64>,
+    clusters: BTreeMap<u32, u32>,
+}
+
+impl Truths {
+    fn find(bench: &Bench<'_>, sample: &Sample, request: &Request, watch: &Watch) -> Result<Self, LabError> {
+        let basis = Basis::new(request.measure, request.profile.clone());
+        let exact = bench.run(&Configuration::alone("exact"), &basis, watch)?;
+        let pairs = exact.pairs()?.map(|pair| pair.map(|pair| (pair.a, pair.b)));
+        let pairs = weights(bench, sample, pairs, watch)?;
+        let mut clusters = Clusters::default();
+        pairs.keys().for_each(|&(a, b)| clusters.tie(a, b));
+        let clusters = pairs.keys().map(|&(a, _)| (a, clusters.of(a))).collect();
+        Ok(Truths { pairs, clusters })
+    }
+
+    /// The share of the near-duplicates that are in `found`.
+    fn recall(&self, found: &BTreeSet<(u32, u32)>) -> Weighed {
+        let mut recall = Weighed::default();
+        for (pair, weight) in &self.pairs {
+            recall.add(self.clusters[&pair.0], *weight, found.contains(pair));
+        }
+        recall
+    }
+
+    fn all(&self) -> Weighed {
+        self.recall(&BTreeSet::new())
+    }
+}
+
+/// What each pair stands for, from its resemblance on the shingles that the sample was drawn by.
+fn weights(
+    bench: &Bench<'_>,
+    sample: &Sample,
+    pairs: impl Iterator<Item = Result<(u32, u32), LabError>>,
+    watch: &Watch,
+) -> Result<BTreeMap<(u32, u32), f64>, LabError> {
+    let measure = Measure { similarity: Similarity::Jaccard, threshold: Threshold::LOWEST, shingle: SHINGLE };
+    let gauge = Gauge::new(&sample.shelf, measure, &Profile::web(), bench.settings.memory);
+    let mut weights = BTreeMap::new();
+    gauge.measure(pairs, watch, |pair, measured| {
+        let resemblance = measured.map_or(0.0, |measured| measured.forward);
+        weights.insert(pair, sample.weight(resemblance));
+        Ok(())
+    })?;
+    Ok(weights)
+}
+
+/// Everything that is tried, with the recall that methods are asked for which set themselves up by it.
+fn configurations(request: &Request) -> Vec<(Configuration, f64)> {
+    let mut all: Vec<(Configuration, f64)> = Vec::new();
+    for recall in [0.8, 0.9, 0.95, 0.98, 0.995] {
+        for values in [64, 128, 256] {
+            all.push((Configuration::alone(&format!("minhash:values={values}")), recall));
+        }
+    }
+    let usual = 0.98;
+    for lengths in ["1", "3", "3+5"] {
+        for bits in [3, 5, 8] {
+            all.push((Configuration::alone(&format!("simhash:n={lengths},k={bits}")), usual));
+        }
+    }
+    let others = [
+        "md5",
+        "supershingles",
+        "supershingles:values=36,groups=6",
+        "megashingles",
+        "bottom",
+        "mod",
+        "a1",
+        "a4",
+        "a5",
+        "a8",
+        "a11",
+        "a12",
+    ];
+    all.extend(others.map(|text| (Configuration::alone(text), usual)));
+    for (low, high) in [(0.1, 0.5), (0.2, 0.3), (0.2, 0.8)] {
+        for (lexicons, drop) in [(0, 0.33), (5, 0.33), (10, 0.33), (10, 0.5)] {
+            let text = format!("imatch:low={low},high={high},lexicons={lexicons},drop={drop}");
+            let own = Configuration::alone(&text);
+            if let Some(lexicon) = &request.lexicon {
+                all.push((Configuration { lexicon: Some(lexicon.clone()), ..own.clone() }, usual));
+            }
+            all.push((own, usual));
+        }
+    }
+    // By their own word, and with every pair measured, which makes precision 1.
+    let measured: Vec<_> = all.iter().map(|(what, recall)| (what.clone().verified(), *recall)).collect();
+    all.extend(measured);
+    all.push((Configuration::alone("exact"), usual));
+    all
+}
+
+fn attempt(
+    bench: &Bench<'_>,
+    sample: &Sample,
+    request: &Request,
+    truth: &Truths,
+    what: &Configuration,
+    recall: f64,
+    watch: &Watch,
+) -> Result<Tried, LabError> {
+    let basis = Basis { recall, ..Basis::new(request.measure, request.profile.clone()) };
+    let trial = bench.run(what, &basis, watch)?;
+    let found = found(&trial)?;
+    let reached = truth.recall(&found);
+    let right = precision(bench, sample, truth, what, &found, watch)?;
+    let mut one = Tried {
+        method: trial.facts.recipes.first().map(ToString::to_string).unwrap_or_default(),
+        verified: what.verified,
+        foreign_lexicon: what.lexicon.is_some(),
+        recall: reached.value(),
+        recall_interval: reached.interval(),
+        precision: right.as_ref().map_or(Some(1.0), Weighed::value),
+        precision_interval: right.as_ref().map_or(Some((1.0, 1.0)), Weighed::interval),
+        seconds: trial.facts.seconds,
+        bytes: trial.facts.bytes,
+        meets: Meets::No,
+        what: what.clone(),
+        basis: recall,
+    };
+    one.meets = meets(&one, request, trial.facts.giant_groups);
+    Ok(one)
+}
+
+fn found(trial: &Trial) -> Result<BTreeSet<(u32, u32)>, LabError> {
+    trial.pairs()?.map(|pair| pair.map(|Pair { a, b, .. }| (a, b))).collect()
+}
+
+/// The share of near-duplicates among the pairs; nothing to ask where every pair was measured.
+fn precision(
+    bench: &Bench<'_>,
+    sample: &Sample,
+    truth: &Truths,
+    what: &Configuration,
+    found: &BTreeSet<(u32, u32)>,
+    watch: &Watch,
+) -> Result<Option<Weighed>, LabError> {
+    if what.verified {
+        return Ok(None);
+    }
+    let wrong = found.iter().filter(|pair| !truth.pairs.contains_key(pair)).map(|pair| Ok(*pair));
+    let wrong = weights(bench, sample, wrong, watch)?;
+    let mut clusters = Clusters::default();
+    found.iter().for_each(|&(a, b)| clusters.tie(a, b));
+    let mut right = Weighed::default();
+    for pair in found {
+        let near = truth.pairs.get(pair);
+        let weight = near.or_else(|| wrong.get(pair)).copied().unwrap_or(1.0);
+        right.add(clusters.of(pair.0), weight, near.is_some());
+    }
+    Ok(Some(right))
+}
+
+fn meets(one: &Tried, request: &Request, giant_groups: u64) -> Meets {
+    let reaches = |value: Option<f64>, goal: f64| value.is_some_and(|value| value >= goal);
+    let low = |interval: Option<(f64, f64)>| interval.map(|(low, _)| low);
+    // What was not even counted cannot be vouched for.
+    if giant_groups > 0 && !one.verified {
+        return Meets::No;
+    }
+    let likely = reaches(one.recall, request.recall) && reaches(one.precision, request.precision);
+    let surely = reaches(low(one.recall_interval), request.recall)
+        && reaches(low(one.precision_interval), request.precision);
+    match (surely, likely) {
+        (true, _) => Meets::Surely,
+        (_, true) => Meets::Likely,
+        _ => Meets::No,
+    }
+}
+
+/// Puts the cheapest first, and says which one to take: the cheapest that surely reaches the goal, else the cheapest that
+/// likely does.
+fn choose(
+    bench: &Bench<'_>,
+    request: &Request,
+    tried: &mut [Tried],
+    watch: &Watch,
+) -> Result<Option<usize>, LabError> {
+    let best = tried.iter().map(|one| one.meets).max().unwrap_or(Meets::No);
+    sort(tried);
+    if best == Meets::No {
+        return Ok(None);
+    }
+    let promising = tried.iter_mut().filter(|one| one.meets == best).take(PROMISING);
+    for one in promising {
+        let basis = Basis { recall: one.basis, ..Basis::new(request.measure, request.profile.clone()) };
+        for _ in 0..AGAIN {
+            one.seconds = one.seconds.min(bench.seconds(&one.what, &basis, watch)?);
+        }
+    }
+    sort(tried);
+    Ok(tried.iter().position(|one| one.meets == best))
+}
+
+fn sort(tried: &mut [Tried]) {
+    tried.sort_by(|one, other| {
+        one.seconds.total_cmp(&other.seconds).then_with(|| one.bytes.total_cmp(&other.bytes))
+    });
+}
+
+impl Tuned {
+    /// The recipe of the chosen configuration, for the whole corpus.
+    pub fn recipe(&self, bench: &Bench<'_>, request: &Request) -> Result<Option<JobRecipe>, LabError> {
+        let Some(chosen) = self.chosen.map(|at| &self.tried[at]) else { return Ok(None) };
+        let basis = Basis { recall: chosen.basis, ..Basis::new(request.measure, request.profile.clone()) };
+        let recipe = bench.recipe(&chosen.what, &basis)?;
+        let max_group = JobRecipe::simplest(Task::Dedup).max_group;
+        Ok(Some(JobRecipe { task: Task::Dedup, max_group, reading: request.reading.clone(), ..recipe }))
+    }
+
+    /// The search for people.
+    pub fn study(&self, request: &Request) -> Study {
+        let mut study = Study {
+            id: "tune".to_owned(),
+            title: "The cheapest way to the goal".to_owned(),
+            lead: self.lead(request),
+            ..Study::default()
+        };
+        study.fact("documents", thousands(self.documents));
+        study.fact("documents of the sample", thousands(self.sampled));
+        study.fact("near-duplicates of the sample", thousands(self.truth));
+        study.fact("which tell as much as so many independent ones", format!("{:.0}", self.effective));
+        study.fact("goal", format!("recall {}, precision {}", request.recall, request.precision));
+        study.fact(
+            "near-duplicate",
+            format!(
+                "{}/{}:{}",
+                request.measure.similarity, request.measure.shingle, request.measure.threshold
+            ),
+        );
+        if !self.left_out.is_empty() {
+            study.notes.push(format!("Not tried: {}.", self.left_out.join("; ")));
+        }
+        if self.chosen.is_some_and(|at| self.tried[at].meets == Meets::Likely) {
+            study.notes.push(format!(
+                "No interval reaches the goal: {} near-duplicates are too few to be sure. A larger --sample would tell more.",
+                thousands(self.truth)
+            ));
+        }
+        study.table(self.table());
+        study.plot(self.frontier(request));
+        study.text(
+            "Seconds are of this machine, on the sample; those of the cheapest that reach the goal are the least of three \
+             runs. A run with every pair measured has a precision of 1 by itself.",
+        );
+        study
+    }
+
+    fn lead(&self, request: &Request) -> String {
+        match self.chosen.map(|at| &self.tried[at]) {
+            Some(one) => format!(
+                "{}{} is the cheapest that {} a recall of {} and a precision of {}: {:.3} and {:.3}, in {:.2} seconds.",
+                one.method,
+                if one.verified { " with every pair measured" } else { " by its own word" },
+                if one.meets == Meets::Surely { "reaches" } else { "likely reaches" },
+                request.recall,
+                request.precision,
+                one.recall.unwrap_or(0.0),
+                one.precision.unwrap_or(0.0),
+                one.seconds,
+            ),
+            None => {
+                let best = self.tried.iter().max_by(|one, other| score(one).total_cmp(&score(other)));
+                let best = best.map_or(String::new(), |best| {
+                    format!(
+                        "; nearest is {} with {:.3} and {:.3}",
+                        best.method,
+                        best.recall.unwrap_or(0.0),
+                        best.precision.unwrap_or(0.0)
+                    )
+                });
+                format!(
+                    "Nothing that was tried reaches a recall of {} and a precision of {}{best}.",
+                    request.recall, request.precision
+                )
+            }
+        }
+    }
+
+    fn table(&self) -> Grid {
+        let mut grid = Grid::new(
+            "What was tried, cheapest first",
+            [
+                "method",
+                "pairs count",
+                "recall",
+                "95 %",
+                "precision",
+                "95 %",
+                "seconds",
+                "bytes per document",
+                "goal",
+            ],
+        );
+        for (at, one) in self.tried.iter().enumerate() {
+            let lexicon = if one.foreign_lexicon { " (given lexicon)" } else { "" };
+            let goal = match (Some(at) == self.chosen, one.meets) {
+                (true, _) => "chosen",
+                (_, Meets::Surely) => "reached",
+                (_, Meets::Likely) => "likely reached",
+                (_, Meets::No) => "missed",
+            };
+            let row: [Value; 9] = [
+                format!("{}{lexicon}", one.method).into(),
+                if one.verified { "when measured" } else { "by its word" }.into(),
+                one.recall.into(),
+                one.recall_interval.into(),
+                one.precision.into(),
+                one.precision_interval.into(),
+                one.seconds.into(),
+                (one.bytes.round() as u64).into(),
+                goal.into(),
+            ];
+            grid.row(row);
+        }
+        grid
+    }
+
+    /// Cost against quality: the harmonic mean of recall and precision.
+    fn frontier(&self, request: &Request) -> Plot {
+        let mut best = f64::MIN;
+        let points = self.tried.iter().enumerate().map(|(at, one)| {
+            let y = score(one);
+            let frontier = y > best;
+            best = best.max(y);
+            let short = one.method.split([':', '/']).next().unwrap_or_default();
+            let name = format!("{short}{}", if one.verified { ", measured" } else { "" });
+            Named { name, at: Point::new(one.seconds, y), frontier, chosen: Some(at) == self.chosen }
+        });
+        let goal = 2.0 * request.recall * request.precision / (request.recall + request.precision);
+        Plot::Points(Points {
+            name: "Cost and quality".to_owned(),
+            x: Axis { name: "seconds on the sample".to_owned(), range: None, logarithmic: true },
+            y: Axis {
+                name: "F of recall and precision".to_owned(),
+                range: Some((0.0, 1.0)),
+                logarithmic: false,
+            },
+            points: points.collect(),
+            goal: Some(goal),
+        })
+    }
+}
+
+fn score(one: &Tried) -> f64 {
+    let (recall, precision) = (one.recall.unwrap_or(0.0), one.precision.unwrap_or(0.0));
+    if recall + precision > 0.0 { 2.0 * recall * precision / (recall + precision) } else { 0.0 }
+}
