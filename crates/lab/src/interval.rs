@@ -1,5 +1,8 @@
 //! How sure a share is.
 
+/// Standard deviations of a 95 % interval.
+pub const Z: f64 = 1.959_963_984_540_054;
+
 /// The 95 % interval of a share of `part` in `whole`, after Wilson (1927); nothing is known of none.
 pub fn wilson(part: u64, whole: u64) -> Option<(f64, f64)> {
     (whole > 0).then(|| wilson_of(part as f64 / whole as f64, whole as f64)).flatten()
@@ -7,13 +10,17 @@ pub fn wilson(part: u64, whole: u64) -> Option<(f64, f64)> {
 
 /// The same of a share that tells as much as `n` independent observations, which need not be a whole number.
 pub fn wilson_of(p: f64, n: f64) -> Option<(f64, f64)> {
-    const Z: f64 = 1.959_963_984_540_054;
+    wilson_at(p, n, Z)
+}
+
+/// The same for any number of standard deviations.
+pub fn wilson_at(p: f64, n: f64, z: f64) -> Option<(f64, f64)> {
     if n.is_nan() || n <= 0.0 {
         return None;
     }
-    let middle = p + Z * Z / (2.0 * n);
-    let spread = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
-    let scale = 1.0 + Z * Z / n;
+    let middle = p + z * z / (2.0 * n);
+    let spread = z * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
+    let scale = 1.0 + z * z / n;
     Some((((middle - spread) / scale).max(0.0), ((middle + spread) / scale).min(1.0)))
 }
 

@@ -12,7 +12,7 @@ use lookalike::walk::{self, Found, Watch};
 
 use crate::collection::Collection;
 use crate::error::LabError;
-use crate::interval::wilson_of;
+use crate::interval::{wilson_at, wilson_of};
 use crate::shelf::Shelf;
 
 /// Words per shingle that lots hang on.
@@ -144,6 +144,11 @@ impl Weighed {
     /// Its 95 % interval, after Wilson.
     pub fn interval(&self) -> Option<(f64, f64)> {
         wilson_of(self.value()?, self.effective())
+    }
+
+    /// The lower end of an interval of so many standard deviations.
+    pub fn at_least(&self, deviations: f64) -> Option<f64> {
+        Some(wilson_at(self.value()?, self.effective(), deviations)?.0)
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::interval::Z;
 use crate::pool::Mask;
 
 /// Pairs that the same methods accept.
@@ -32,8 +33,6 @@ pub struct Share {
     /// How sure it is; nothing when all was measured.
     pub interval: Option<(f64, f64)>,
 }
-
-const Z: f64 = 1.959_963_984_540_054;
 
 impl Stratum {
     /// Near-duplicates in it, as far as is known.

@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use crate::error::LabError;
 use crate::gauge::Gauge;
+use crate::interval::Z;
 use crate::sample::{Clusters, SHINGLE, Sample, Weighed};
 use crate::trial::{Basis, Bench, Configuration, Pair, Trial};
 
@@ -42,6 +43,8 @@ pub struct Request {
 /// A configuration that was tried.
 #[derive(Debug, Clone, Serialize)]
 pub struct Tried {
+    /// The method with what was chosen for it.
+    pub name: String,
     /// The method with every parameter.
     pub method: String,
     /// Pairs count only when they were measured.
@@ -76,7 +79,9 @@ pub enum Meets {
     No,
     /// Its figures reach it, its intervals do not.
     Likely,
-    /// The lower ends of its intervals reach it.
+    /// The lower ends of its 95 % intervals reach it. Of a hundred that were tried, one or the other does so by luck.
+    Probably,
+    /// The lower ends of intervals of three standard deviations reach it.
     Surely,
 }
 
@@ -269,7 +274,8 @@ fn attempt(
     let found = found(&trial)?;
     let reached = truth.recall(&found);
     let right = precision(bench, sample, truth, what, &found, watch)?;
-    let mut one = Tried {
+    Ok(Tried {
+        name: name(what, &trial),
         method: trial.facts.recipes.first().map(ToString::to_string).unwrap_or_default(),
         verified: what.verified,
         foreign_lexicon: what.lexicon.is_some(),
@@ -279,12 +285,26 @@ fn attempt(
         precision_interval: right.as_ref().map_or(Some((1.0, 1.0)), Weighed::interval),
         seconds: trial.facts.seconds,
         bytes: trial.facts.bytes,
-        meets: Meets::No,
+        // What was not even counted cannot be vouched for.
+        meets: match trial.facts.giant_groups > 0 && !what.verified {
+            true => Meets::No,
+            false => meets(&reached, right.as_ref(), request),
+        },
         what: what.clone(),
         basis: recall,
-    };
-    one.meets = meets(&one, request, trial.facts.giant_groups);
-    Ok(one)
+    })
+}
+
+/// The method as typed, and the bands that followed from the recall that it was asked for.
+fn name(what: &Configuration, trial: &Trial) -> String {
+    let mut name = what.methods.join(" and ");
+    let recipe = trial.facts.recipes.first();
+    for parameter in ["bands", "rows"] {
+        if let Some(value) = recipe.and_then(|recipe| recipe.parameters.get(parameter)) {
+            name += &format!("{}{parameter}={value}", if name.contains(':') { ',' } else { ':' });
+        }
+    }
+    name
 }
 
 fn found(trial: &Trial) -> Result<BTreeSet<(u32, u32)>, LabError> {
@@ -316,25 +336,23 @@ fn precision(
     Ok(Some(right))
 }
 
-fn meets(one: &Tried, request: &Request, giant_groups: u64) -> Meets {
-    let reaches = |value: Option<f64>, goal: f64| value.is_some_and(|value| value >= goal);
-    let low = |interval: Option<(f64, f64)>| interval.map(|(low, _)| low);
-    // What was not even counted cannot be vouched for.
-    if giant_groups > 0 && !one.verified {
-        return Meets::No;
-    }
-    let likely = reaches(one.recall, request.recall) && reaches(one.precision, request.precision);
-    let surely = reaches(low(one.recall_interval), request.recall)
-        && reaches(low(one.precision_interval), request.precision);
-    match (surely, likely) {
-        (true, _) => Meets::Surely,
-        (_, true) => Meets::Likely,
-        _ => Meets::No,
+/// How sure it is that the goal is reached; `right` is nothing where every pair was measured.
+fn meets(reached: &Weighed, right: Option<&Weighed>, request: &Request) -> Meets {
+    let least = |deviations: f64| {
+        let recall = reached.at_least(deviations).is_some_and(|least| least >= request.recall);
+        let right = right
+            .is_none_or(|right| right.at_least(deviations).is_some_and(|least| least >= request.precision));
+        recall && right
+    };
+    match () {
+        () if least(3.0) => Meets::Surely,
+        () if least(Z) => Meets::Probably,
+        () if least(0.0) => Meets::Likely,
+        () => Meets::No,
     }
 }
 
-/// Puts the cheapest first, and says which one to take: the cheapest that surely reaches the goal, else the cheapest that
-/// likely does.
+/// Puts the cheapest first, and says which one to take: the cheapest of those that reach the goal most surely.
 fn choose(
     bench: &Bench<'_>,
     request: &Request,
@@ -415,9 +433,13 @@ impl Tuned {
         match self.chosen.map(|at| &self.tried[at]) {
             Some(one) => format!(
                 "{}{} is the cheapest that {} a recall of {} and a precision of {}: {:.3} and {:.3}, in {:.2} seconds.",
-                one.method,
+                one.name,
                 if one.verified { " with every pair measured" } else { " by its own word" },
-                if one.meets == Meets::Surely { "reaches" } else { "likely reaches" },
+                match one.meets {
+                    Meets::Surely => "surely reaches",
+                    Meets::Probably => "reaches",
+                    _ => "likely reaches",
+                },
                 request.recall,
                 request.precision,
                 one.recall.unwrap_or(0.0),
@@ -429,7 +451,7 @@ impl Tuned {
                 let best = best.map_or(String::new(), |best| {
                     format!(
                         "; nearest is {} with {:.3} and {:.3}",
-                        best.method,
+                        best.name,
                         best.recall.unwrap_or(0.0),
                         best.precision.unwrap_or(0.0)
                     )
@@ -461,12 +483,13 @@ impl Tuned {
             let lexicon = if one.foreign_lexicon { " (given lexicon)" } else { "" };
             let goal = match (Some(at) == self.chosen, one.meets) {
                 (true, _) => "chosen",
-                (_, Meets::Surely) => "reached",
+                (_, Meets::Surely) => "surely reached",
+                (_, Meets::Probably) => "reached",
                 (_, Meets::Likely) => "likely reached",
                 (_, Meets::No) => "missed",
             };
             let row: [Value; 9] = [
-                format!("{}{lexicon}", one.method).into(),
+                format!("{}{lexicon}", one.name).into(),
                 if one.verified { "when measured" } else { "by its word" }.into(),
                 one.recall.into(),
                 one.recall_interval.into(),

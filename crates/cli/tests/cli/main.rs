@@ -12,6 +12,7 @@ mod help; // what --help and the results look like, as snapshots
 mod interrupt; // Ctrl-C and kill: prompt, and nothing is left behind
 mod jobs; // the folder of a job: whose it is, what may change between two starts, what may not
 mod kept; // copies of the input shards: kept and removed make all
+mod lab; // methods measured on a corpus, goals reached, experiments repeated
 mod limits; // huge lines in little memory, thousands of files, any number of threads
 mod methods; // all methods alone, together, and with lexicons
 mod names; // odd file names, links, devices, and outputs that would fall on inputs

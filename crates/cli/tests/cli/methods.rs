@@ -329,28 +329,3 @@ fn an_empty_range_of_words_is_one_sentence() {
     );
     assert!(done.stderr.contains("low"), "{}", done.stderr);
 }
-
-#[test]
-fn henzingers_comparison_is_one_command() {
-    let folder = Folder::new();
-    let compare = || {
-        let words = "lab henzinger --sample --progress none --json";
-        let done = lookalike(words.split(' ')).option("-o", folder.join("out")).run().exits(0);
-        json(&done)
-    };
-    let first = compare();
-    let rows = first.as_array().unwrap();
-    let published: Vec<f64> = rows.iter().map(|row| row["published"].as_f64().unwrap()).collect();
-    assert_eq!(published, [0.38, 0.50, 0.79]);
-    let count = |row: &Value, field: &str| row[field].as_u64().unwrap();
-    for row in rows {
-        assert!(count(row, "pairs") >= count(row, "near") && count(row, "near") > 50, "{row}");
-        let precision = row["precision"].as_f64().unwrap();
-        assert!((precision - count(row, "near") as f64 / count(row, "pairs") as f64).abs() < 1e-12);
-    }
-    assert!(count(&rows[2], "pairs") <= count(&rows[0], "pairs"));
-    // What is finished is not done again.
-    let second = compare();
-    assert_eq!(second[0]["seconds"], Value::Null);
-    assert_eq!(second[0]["pairs"], first[0]["pairs"]);
-}

@@ -36,10 +36,10 @@ pub(crate) static E2: Experiment = Experiment {
 const MEASURED: u64 = 20_000;
 
 /// The paper's truth: 80 % of the characters are left by the edits from one document to the other.
-fn request() -> Result<Request, LabError> {
+fn request(shelf: &Shelf) -> Result<Request, LabError> {
     let truth: Truth = "edit:0.8".parse().map_err(LabError::Request)?;
     Ok(Request {
-        methods: roster::zelenkov(),
+        methods: roster::zelenkov(shelf),
         profile: truth.profile(),
         truth,
         against: Against::Union,
@@ -53,11 +53,11 @@ fn on_each(
     desk: &Desk<'_>,
     mut each: impl FnMut(&Collection, &Results<'_>, &Comparison) -> Result<(), LabError>,
 ) -> Result<(), LabError> {
-    let request = request()?;
     for collection in desk.collections(&[Wanted::Revisions, Wanted::News, Wanted::Crawls])? {
         let folder = desk.folder.join(&collection.name);
         let shelf = Shelf::stock(&folder, &collection, &[], ("all", &mut |_, _| true), desk.watch)?;
         let bench = desk.bench(&shelf, &folder);
+        let request = request(&shelf)?;
         let comparison = compare::run(&bench, &request, desk.watch)?;
         each(&collection, &Results::new(&bench, &request, &comparison), &comparison)?;
     }
