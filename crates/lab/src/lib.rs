@@ -5,10 +5,15 @@
 //! - [`experiments`]: the catalogue of the papers' experiments
 //! - [`collection`], [`generated`]: what they look at
 //! - [`interval`]: how sure a share is
+//! - [`sketches`]: any method on a few documents in memory
+//! - `draws`, `shares`: random numbers from a seed, and shares that are counted
 
 pub mod collection;
+mod draws;
 pub mod experiments;
 pub mod generated;
 pub mod henzinger;
 pub mod interval;
+mod shares;
+pub mod sketches;
 pub mod trial;

@@ -3,6 +3,8 @@
 //! An [`Experiment`] gets a [`Desk`] and fills in a [`Study`]: measured figures, the published ones beside them, and a
 //! picture where the paper has one. Figures are never tuned towards the paper; what differs is explained.
 
+mod stability;
+
 use std::path::PathBuf;
 
 use lookalike::engine::Settings;
@@ -29,7 +31,7 @@ pub struct Experiment {
 }
 
 /// All experiments, by number.
-pub const EXPERIMENTS: &[&Experiment] = &[];
+pub const EXPERIMENTS: &[&Experiment] = &[&stability::EXPERIMENT];
 
 /// The experiment of this number, in capitals or not.
 pub fn find(id: &str) -> Option<&'static Experiment> {
