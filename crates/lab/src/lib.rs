@@ -6,10 +6,13 @@
 //! - [`collection`], [`generated`]: what they look at
 //! - [`interval`]: how sure a share is
 //! - [`sketches`]: any method on a few documents in memory
+//! - `constructed`, `edits`: texts made or changed for a purpose
 //! - `draws`, `shares`: random numbers from a seed, and shares that are counted
 
 pub mod collection;
+mod constructed;
 mod draws;
+mod edits;
 pub mod experiments;
 pub mod generated;
 pub mod henzinger;

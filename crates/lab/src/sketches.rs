@@ -17,23 +17,37 @@ use lookalike::walk::Watch;
 
 use crate::trial::LabError;
 
-/// Texts, and their words by one profile.
+/// Texts, and their words by one profile: those of a collection, and perhaps more that are like them.
 #[derive(Debug)]
 pub struct Reading<'t> {
     profile: Profile,
     texts: Vec<&'t str>,
     pages: Vec<Features>,
+    /// The first so many are the collection.
+    collection: usize,
     lexicon: OnceLock<Arc<Lexicon>>,
 }
 
 impl<'t> Reading<'t> {
-    /// Reads texts, sentences included.
+    /// Reads the texts of a collection, sentences included.
     pub fn new(
         profile: &Profile,
-        texts: impl IntoIterator<Item = &'t str>,
+        collection: impl IntoIterator<Item = &'t str>,
         watch: &Watch,
     ) -> Result<Self, LabError> {
-        let texts: Vec<&str> = texts.into_iter().collect();
+        Reading::with_more(profile, collection, [], watch)
+    }
+
+    /// Reads the texts of a collection, and behind them `more`, which count for no word's frequency.
+    pub fn with_more(
+        profile: &Profile,
+        collection: impl IntoIterator<Item = &'t str>,
+        more: impl IntoIterator<Item = &'t str>,
+        watch: &Watch,
+    ) -> Result<Self, LabError> {
+        let mut texts: Vec<&str> = collection.into_iter().collect();
+        let collection = texts.len();
+        texts.extend(more);
         let mut analyser = Analyser::new(profile);
         let mut pages = Vec::with_capacity(texts.len());
         for text in &texts {
@@ -43,7 +57,7 @@ impl<'t> Reading<'t> {
             analyser.read_sentences(&mut features);
             pages.push(features);
         }
-        Ok(Reading { profile: profile.clone(), texts, pages, lexicon: OnceLock::new() })
+        Ok(Reading { profile: profile.clone(), texts, pages, collection, lexicon: OnceLock::new() })
     }
 
     /// Number of texts.
@@ -56,11 +70,6 @@ impl<'t> Reading<'t> {
         self.texts.is_empty()
     }
 
-    /// The words of a text.
-    pub fn features(&self, index: usize) -> &Features {
-        &self.pages[index]
-    }
-
     /// A text as methods see it.
     pub fn page(&self, index: usize) -> Page<'_> {
         Page { text: self.texts[index], features: &self.pages[index] }
@@ -71,9 +80,10 @@ impl<'t> Reading<'t> {
         (0..self.len()).map(|index| self.page(index))
     }
 
-    /// What the texts tell of their words.
+    /// What the collection tells of its words.
     pub fn lexicon(&self) -> &Arc<Lexicon> {
-        self.lexicon.get_or_init(|| Arc::new(Lexicon::gather(&self.profile.recipe(), &self.pages)))
+        let gather = || Lexicon::gather(&self.profile.recipe(), &self.pages[..self.collection]);
+        self.lexicon.get_or_init(|| Arc::new(gather()))
     }
 }
 
@@ -133,22 +143,17 @@ impl Sketcher {
         &self.profile
     }
 
-    /// Tells the method what it must know of the words of a collection, and shows it the documents of `seen`, which may be
-    /// more, as often as it wants to see them. Both were read by its profile.
-    pub fn learn(
-        &mut self,
-        collection: &Reading<'_>,
-        seen: &Reading<'_>,
-        watch: &Watch,
-    ) -> Result<(), LabError> {
+    /// Tells the method what it must know of a collection's words, and shows it all documents as often as it wants to see
+    /// them. They were read by its profile.
+    pub fn learn(&mut self, reading: &Reading<'_>, watch: &Watch) -> Result<(), LabError> {
         if self.method.lexicon() > Detail::Nothing {
-            self.method.learn(collection.lexicon())?;
+            self.method.learn(reading.lexicon())?;
         }
-        self.survey(seen, watch)?;
-        self.documents = collection.len() as u64;
+        self.survey(reading, watch)?;
+        self.documents = reading.collection as u64;
         if self.method.most_common(self.documents) < u64::MAX {
             let mut room = Sketch::default();
-            for page in collection.pages() {
+            for page in reading.pages().take(reading.collection) {
                 watch.check()?;
                 let keys = self.sketch(&page, &mut room).keys;
                 keys.iter().for_each(|key| *self.common.entry(key.value).or_insert(0) += 1);
@@ -157,11 +162,11 @@ impl Sketcher {
         Ok(())
     }
 
-    fn survey(&self, seen: &Reading<'_>, watch: &Watch) -> Result<(), LabError> {
+    fn survey(&self, reading: &Reading<'_>, watch: &Watch) -> Result<(), LabError> {
         let Some(survey) = self.method.survey() else { return Ok(()) };
         let mut scratch = Scratch::default();
         for pass in 0..survey.passes() {
-            for (place, page) in (0..).zip(seen.pages()) {
+            for (place, page) in (0..).zip(reading.pages()) {
                 watch.check()?;
                 if !page.is_empty() && hash::mix(place).is_multiple_of(survey.one_in()) {
                     survey.see(pass, &page, &mut scratch);
@@ -309,7 +314,7 @@ mod tests {
         let watch = Watch::default();
         let mut sketcher = Sketcher::new(text, &Setting::default(), &Profile::web()).unwrap();
         let reading = Reading::new(sketcher.profile(), TEXTS, &watch).unwrap();
-        sketcher.learn(&reading, &reading, &watch).unwrap();
+        sketcher.learn(&reading, &watch).unwrap();
         let mut room = Sketch::default();
         let all: Vec<Sketched> = reading.pages().map(|page| sketcher.sketch(&page, &mut room)).collect();
         for (one, two) in [(0, 1), (0, 2), (1, 3)] {
@@ -351,7 +356,7 @@ mod tests {
             let setting = Setting { threshold, shingle: 1, ..Setting::default() };
             let mut sketcher = Sketcher::new("exact", &setting, &Profile::web()).unwrap();
             let reading = Reading::new(sketcher.profile(), TEXTS, &watch).unwrap();
-            sketcher.learn(&reading, &reading, &watch).unwrap();
+            sketcher.learn(&reading, &watch).unwrap();
             let mut room = Sketch::default();
             let [a, b] = [0, 1].map(|index| sketcher.sketch(&reading.page(index), &mut room));
             sketcher.meet(&a, &b).map(|score| score.forward)
@@ -366,7 +371,7 @@ mod tests {
         let mut sketcher = Sketcher::new(method, &Setting::default(), &Profile::web()).unwrap();
         let texts = ["rose tulip", "rose lily", "rose violet", "rose daisy lily"];
         let reading = Reading::new(sketcher.profile(), texts, &watch).unwrap();
-        sketcher.learn(&reading, &reading, &watch).unwrap();
+        sketcher.learn(&reading, &watch).unwrap();
         let mut room = Sketch::default();
         let all: Vec<Sketched> = reading.pages().map(|page| sketcher.sketch(&page, &mut room)).collect();
         assert_eq!(sketcher.shared(&all[0], &all[1]), None);

@@ -3,6 +3,8 @@
 //! An [`Experiment`] gets a [`Desk`] and fills in a [`Study`]: measured figures, the published ones beside them, and a
 //! picture where the paper has one. Figures are never tuned towards the paper; what differs is explained.
 
+mod megashingles;
+mod robustness;
 mod stability;
 
 use std::path::PathBuf;
@@ -31,7 +33,8 @@ pub struct Experiment {
 }
 
 /// All experiments, by number.
-pub const EXPERIMENTS: &[&Experiment] = &[&stability::EXPERIMENT];
+pub const EXPERIMENTS: &[&Experiment] =
+    &[&megashingles::EXPERIMENT, &stability::EXPERIMENT, &robustness::EXPERIMENT];
 
 /// The experiment of this number, in capitals or not.
 pub fn find(id: &str) -> Option<&'static Experiment> {

@@ -122,7 +122,7 @@ impl Words {
             let hashes: BTreeSet<u64> = features.hashes().iter().copied().collect();
             hashes.into_iter().filter_map(|hash| places[known.place(hash)?]).collect()
         };
-        let documents = (0..reading.len()).map(|index| words(reading.features(index))).collect();
+        let documents = (0..reading.len()).map(|index| words(reading.page(index).features)).collect();
         Ok(Words { lexicon, documents })
     }
 
@@ -162,7 +162,7 @@ fn learned(
 ) -> Result<Sketcher, LabError> {
     let text = format!("imatch:secondary=off,{parameters},floor={floor},seed={seed}");
     let mut sketcher = Sketcher::new(&text, &Setting::default(), &Profile::kolcz())?;
-    sketcher.learn(reading, reading, desk.watch)?;
+    sketcher.learn(reading, desk.watch)?;
     Ok(sketcher)
 }
 
@@ -291,8 +291,8 @@ fn lead(study: &mut Study, trials: &[(&str, f64, Trial)]) {
     study.lead = match cells {
         0 => "No document of the collection has enough words of the lexicon to be changed.".to_owned(),
         _ => format!(
-            "Signatures survive as the formula 1 - (1 - p^n)^K says: it lies in the 95 % interval of {inside} of {cells} \
-             measured shares, and none is further from it than {furthest:.3}."
+            "The formula 1 - (1 - p^n)^K lies in the 95 % interval of {inside} of {cells} measured shares of signatures that \
+             survive n changes, and no share is further from it than {furthest:.3}."
         ),
     };
     if whole > 0 {
