@@ -3,6 +3,7 @@
 //! An [`Experiment`] gets a [`Desk`] and fills in a [`Study`]: measured figures, the published ones beside them, and a
 //! picture where the paper has one. Figures are never tuned towards the paper; what differs is explained.
 
+mod estimators;
 mod megashingles;
 mod robustness;
 mod stability;
@@ -34,7 +35,7 @@ pub struct Experiment {
 
 /// All experiments, by number.
 pub const EXPERIMENTS: &[&Experiment] =
-    &[&megashingles::EXPERIMENT, &stability::EXPERIMENT, &robustness::EXPERIMENT];
+    &[&megashingles::EXPERIMENT, &stability::EXPERIMENT, &estimators::EXPERIMENT, &robustness::EXPERIMENT];
 
 /// The experiment of this number, in capitals or not.
 pub fn find(id: &str) -> Option<&'static Experiment> {
