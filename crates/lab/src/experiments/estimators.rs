@@ -376,7 +376,8 @@ fn report(study: &mut Study, made: &[(usize, Row)], found: &[Row]) {
     study.notes.push(format!(
         "Theory is reckoned for each pair: sqrt(J(1-J)/k) for k minima, the same with the factor (U-n)/(U-1) for a sample of n \
          out of U shingles without putting back, and its mean over the sample sizes that occur for mod. Pairs of which mod \
-         keeps nothing have no estimate. Bins of fewer than {FEW} pairs of the collection are left out."
+         keeps nothing have no estimate. Bins of fewer than {FEW} pairs of the collection are left \
+         out; its pairs may share templates, and then their errors are not independent."
     ));
 }
 

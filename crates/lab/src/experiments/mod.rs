@@ -7,6 +7,7 @@ mod estimators;
 mod megashingles;
 mod robustness;
 mod stability;
+mod tables;
 
 use std::path::PathBuf;
 
@@ -34,8 +35,13 @@ pub struct Experiment {
 }
 
 /// All experiments, by number.
-pub const EXPERIMENTS: &[&Experiment] =
-    &[&megashingles::EXPERIMENT, &stability::EXPERIMENT, &estimators::EXPERIMENT, &robustness::EXPERIMENT];
+pub const EXPERIMENTS: &[&Experiment] = &[
+    &megashingles::EXPERIMENT,
+    &stability::EXPERIMENT,
+    &tables::EXPERIMENT,
+    &estimators::EXPERIMENT,
+    &robustness::EXPERIMENT,
+];
 
 /// The experiment of this number, in capitals or not.
 pub fn find(id: &str) -> Option<&'static Experiment> {
