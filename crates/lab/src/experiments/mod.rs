@@ -5,6 +5,7 @@
 
 mod estimators;
 mod megashingles;
+mod probabilistic;
 mod robustness;
 mod stability;
 mod tables;
@@ -40,6 +41,7 @@ pub const EXPERIMENTS: &[&Experiment] = &[
     &stability::EXPERIMENT,
     &tables::EXPERIMENT,
     &estimators::EXPERIMENT,
+    &probabilistic::EXPERIMENT,
     &robustness::EXPERIMENT,
 ];
 

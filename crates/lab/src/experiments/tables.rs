@@ -310,7 +310,7 @@ fn table(set: &Set, outcomes: &[Outcome]) -> Grid {
         "tables",
         "shortest key, bits",
         "candidates per query",
-        "expected",
+        "expected by chance",
         "compared per query",
         "microseconds per query",
         "a scan takes",
