@@ -5,6 +5,7 @@
 
 mod estimators;
 mod megashingles;
+mod ngram_sets;
 mod probabilistic;
 mod robustness;
 mod stability;
@@ -43,6 +44,7 @@ pub const EXPERIMENTS: &[&Experiment] = &[
     &estimators::EXPERIMENT,
     &probabilistic::EXPERIMENT,
     &robustness::EXPERIMENT,
+    &ngram_sets::EXPERIMENT,
 ];
 
 /// The experiment of this number, in capitals or not.

@@ -300,7 +300,8 @@ fn report(study: &mut Study, by_spread: &[Vec<Pair>], costs: &Costs) {
     study.table(spread_table(by_spread));
     study.text(
         "Published: 95 % of what tables find, 4 to 14 times faster, with 2 to 10 times less memory, on 70 million pages. Here all \
-         tables are in memory, and a probe that no fingerprint has costs one look at a directory.",
+         tables are in memory, and a probe that no fingerprint has costs one look at a directory. Of 70 million fingerprints, 4 tables would \
+         have a query compared with some 4,300.",
     );
     study.notes.push(
         "Pairs are documents and copies in which 1, 2, 4 or 8 words were replaced; equal fingerprints, which one lookup finds, \
