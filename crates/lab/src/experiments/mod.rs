@@ -7,6 +7,7 @@ mod estimators;
 mod megashingles;
 mod ngram_sets;
 mod probabilistic;
+mod rabin;
 mod robustness;
 mod stability;
 mod tables;
@@ -42,6 +43,7 @@ pub const EXPERIMENTS: &[&Experiment] = &[
     &stability::EXPERIMENT,
     &tables::EXPERIMENT,
     &estimators::EXPERIMENT,
+    &rabin::EXPERIMENT,
     &probabilistic::EXPERIMENT,
     &robustness::EXPERIMENT,
     &ngram_sets::EXPERIMENT,
