@@ -302,6 +302,9 @@ pub(crate) mod testing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lookalike::engine::recipe::{self, ClusterRule, Combine, JobRecipe, Task};
+    use lookalike::engine::{Job, Opened, Outputs};
+    use std::collections::BTreeSet;
 
     const TEXTS: [&str; 4] = [
         "One rose is a rose in the garden. Another rose grows outside of every garden. Nobody counts tulips.",
@@ -376,6 +379,109 @@ mod tests {
         let all: Vec<Sketched> = reading.pages().map(|page| sketcher.sketch(&page, &mut room)).collect();
         assert_eq!(sketcher.shared(&all[0], &all[1]), None);
         assert_eq!(sketcher.shared(&all[1], &all[3]), Some(1));
+    }
+
+    /// The pairs that a run by the method's own word writes.
+    fn engine(text: &str, texts: &[String], folder: &std::path::Path) -> BTreeSet<(String, String)> {
+        let field = str::to_owned;
+        let mut recipe = JobRecipe {
+            lookalike: "0.0.0".to_owned(),
+            engine: JobRecipe::ENGINE,
+            task: Task::Pairs,
+            similarity: lookalike::model::Similarity::Jaccard,
+            shingle: 5,
+            threshold: "0.8".to_owned(),
+            verified: false,
+            keep: "first".to_owned(),
+            cluster: ClusterRule::Star,
+            max_group: 1000,
+            all: false,
+            against: false,
+            within: None,
+            combine: Combine::Any,
+            lexicon: None,
+            methods: vec![method(text, &Setting::default()).unwrap().recipe()],
+            filter: None,
+            profile: Profile::web().recipe(),
+            profiles: Vec::new(),
+            reading: recipe::Reading {
+                id_field: field("id"),
+                text_field: field("text"),
+                html_field: field("html"),
+                url_field: field("url"),
+                max_document_bytes: 1 << 20,
+                revisions: false,
+                namespaces: field("0"),
+                input_format: None,
+                content: field("page"),
+            },
+        };
+        recipe.settle().unwrap();
+        let job = Job {
+            recipe,
+            corpus: testing::collection(texts).corpus,
+            against: None,
+            lexicon: None,
+            settings: testing::desk(texts, &Watch::default()).settings,
+            outputs: Outputs::default(),
+        };
+        let Opened::Open(mut open) = job.open(folder).unwrap() else { panic!("{text} was run before") };
+        let summary = open.run(&Watch::default()).unwrap().summary;
+        open.finish(&summary).unwrap();
+        let pair = |line: &str| {
+            let row: serde_json::Value = serde_json::from_str(line).unwrap();
+            (row["a"].as_str().unwrap().to_owned(), row["b"].as_str().unwrap().to_owned())
+        };
+        std::fs::read_to_string(folder.join("pairs.jsonl")).unwrap().lines().map(pair).collect()
+    }
+
+    #[test]
+    fn verdicts_are_those_of_a_run() {
+        let folder = tempfile::tempdir().unwrap();
+        // Each in its own words, and once more with one word, five, or the end replaced.
+        let mut texts = testing::texts(24, 90);
+        for number in 0..24 {
+            let edits = [1, 5, 30][number % 3];
+            texts.push(texts[number].replacen("word", "other", edits));
+        }
+        let watch = Watch::default();
+        let mut met = 0;
+        for text in [
+            "a1",
+            "a4",
+            "a6",
+            "a8",
+            "a9",
+            "a11",
+            "a12",
+            "cops",
+            "dsc",
+            "fuzzy",
+            "imatch",
+            "koala",
+            "minhash",
+            "mod:m=3",
+            "pugh",
+            "sif",
+            "simhash:search=probabilistic",
+            "spex",
+            "supershingles",
+            "word-tuples",
+        ] {
+            let mut sketcher = Sketcher::new(text, &Setting::default(), &Profile::web()).unwrap();
+            let reading = Reading::new(sketcher.profile(), texts.iter().map(String::as_str), &watch).unwrap();
+            sketcher.learn(&reading, &watch).unwrap();
+            let mut room = Sketch::default();
+            let all: Vec<Sketched> = reading.pages().map(|page| sketcher.sketch(&page, &mut room)).collect();
+            let mut expected = BTreeSet::new();
+            for (b, two) in all.iter().enumerate() {
+                let near = all[..b].iter().enumerate().filter(|(_, one)| sketcher.meet(one, two).is_some());
+                expected.extend(near.map(|(a, _)| (format!("d{a}"), format!("d{b}"))));
+            }
+            assert_eq!(engine(text, &texts, &folder.path().join(text.replace(':', "-"))), expected, "{text}");
+            met += usize::from(!expected.is_empty());
+        }
+        assert!(met > 15, "{met}");
     }
 
     #[test]
