@@ -12,10 +12,16 @@
 //! - [`experiments`]: the catalogue of the papers' experiments
 //! - [`collection`], [`generated`]: what they look at
 //! - [`interval`]: how sure a share is
+//! - [`sketches`]: any method on a few documents in memory
+//! - `constructed`, `edits`: texts made or changed for a purpose
+//! - `draws`, `shares`: random numbers from a seed, and shares that are counted
 
 pub mod check;
 pub mod collection;
 pub mod compare;
+mod constructed;
+mod draws;
+mod edits;
 pub mod error;
 pub mod experiments;
 pub mod gauge;
@@ -26,7 +32,9 @@ pub mod published;
 pub mod results;
 pub mod roster;
 pub mod sample;
+mod shares;
 pub mod shelf;
+pub mod sketches;
 pub mod strata;
 pub mod trial;
 pub mod truth;

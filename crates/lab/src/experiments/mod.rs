@@ -4,10 +4,18 @@
 //! picture where the paper has one. Figures are never tuned towards the paper; what differs is explained.
 
 mod algorithms;
+mod estimators;
 mod henzinger;
 mod kinds;
 mod lexicons;
+mod megashingles;
+mod ngram_sets;
+mod probabilistic;
+mod rabin;
 mod revisions;
+mod robustness;
+mod stability;
+mod tables;
 
 use std::path::{Path, PathBuf};
 
@@ -39,10 +47,18 @@ pub struct Experiment {
 pub static EXPERIMENTS: &[&Experiment] = &[
     &algorithms::E1,
     &algorithms::E2,
+    &megashingles::EXPERIMENT,
     &lexicons::E4,
     &lexicons::E5,
+    &stability::EXPERIMENT,
     &revisions::E7,
     &henzinger::E8,
+    &tables::EXPERIMENT,
+    &estimators::EXPERIMENT,
+    &rabin::EXPERIMENT,
+    &probabilistic::EXPERIMENT,
+    &robustness::EXPERIMENT,
+    &ngram_sets::EXPERIMENT,
     &kinds::E22,
 ];
 
