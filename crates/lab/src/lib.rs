@@ -5,10 +5,12 @@
 //! - [`experiments`]: the catalogue of the papers' experiments
 //! - [`collection`], [`generated`]: what they look at
 //! - [`interval`]: how sure a share is
+//! - [`review`]: a sample of pairs, judged by a person
 
 pub mod collection;
 pub mod experiments;
 pub mod generated;
 pub mod henzinger;
 pub mod interval;
+pub mod review;
 pub mod trial;

@@ -14,7 +14,7 @@ use lookalike::engine::{Settings, Shards, Spool};
 use lookalike::methods::{Method, Setting, method};
 use lookalike::model::{Similarity, Threshold};
 
-use super::{InputArgs, ReadingArgs, positive, size};
+use super::{InputArgs, ReadingArgs, ReviewArgs, positive, size};
 use crate::exit::Failure;
 use crate::progress::Style;
 
@@ -291,6 +291,11 @@ pub enum LabCommand {
         override_usage = "lookalike lab henzinger [OPTIONS] --output <DIR> <INPUT>...\n       lookalike lab henzinger [OPTIONS] --output <DIR> --sample"
     )]
     Henzinger(Box<HenzingerArgs>),
+    /// Judge a sample of pairs on a page, one after the other
+    ///
+    /// The page is on 127.0.0.1 and has keys for everything: d duplicate, n not, u unsure, 1 to 7 the kind of difference,
+    /// arrows to move, z to undo. Ctrl-C ends it and counts the labels.
+    Review(ReviewArgs),
 }
 
 /// `lab henzinger`

@@ -1,6 +1,7 @@
 //! What can be typed. Each option says once what it means; help texts come from here.
 
 mod job;
+mod lab;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -19,6 +20,7 @@ pub use job::{
     ClusterArg, CombineArg, DedupArgs, HenzingerArgs, LabCommand, LexiconArgs, LexiconCommand,
     LexiconShowArgs, MatchArgs, MethodsArgs, PairsArgs, ResourceArgs, SpoolArg, TableFormat, WriteArg,
 };
+pub use lab::ReviewArgs;
 
 /// Finds near-duplicate documents inside and between web-scale text corpora
 ///

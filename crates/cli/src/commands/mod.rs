@@ -12,6 +12,7 @@ mod methods;
 mod pairs;
 mod plan;
 mod rejections;
+mod review;
 mod sample;
 mod stats;
 
@@ -29,6 +30,7 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         Command::Pairs(args) => pairs::run(&args, watch),
         Command::Lexicon(args) => lexicon::run(&args, watch),
         Command::Lab(LabCommand::Henzinger(args)) => henzinger::run(&args, watch),
+        Command::Lab(LabCommand::Review(args)) => review::run(&args, watch),
         Command::Methods(args) => methods::run(&args),
         Command::Diff(args) => diff::run(&args, watch),
         Command::Corpus(CorpusCommand::Stats(args)) => stats::run(&args, watch),

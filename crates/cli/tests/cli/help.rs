@@ -32,7 +32,7 @@ fn help_of_every_command_in_long() {
 
 #[test]
 fn help_of_every_job_in_short() {
-    for command in ["dedup", "pairs", "lexicon", "methods", "lab", "lab henzinger"] {
+    for command in ["dedup", "pairs", "lexicon", "methods", "lab", "lab henzinger", "lab review"] {
         let name = command.replace(' ', "-");
         insta::assert_snapshot!(format!("{name}-short"), help(&format!("{command} -h")));
     }
@@ -40,7 +40,7 @@ fn help_of_every_job_in_short() {
 
 #[test]
 fn help_of_every_job_in_long() {
-    for command in ["dedup", "pairs", "lexicon", "methods", "lab", "lab henzinger"] {
+    for command in ["dedup", "pairs", "lexicon", "methods", "lab", "lab henzinger", "lab review"] {
         let name = command.replace(' ', "-");
         insta::assert_snapshot!(format!("{name}-long"), help(&format!("{command} --help")));
     }
