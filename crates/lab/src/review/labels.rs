@@ -116,6 +116,9 @@ impl Labels {
         {
             return Err(ReviewError::Same(name));
         }
+        if std::fs::metadata(path).is_ok_and(|facts| !facts.is_file()) {
+            return Err(ReviewError::NoFile(name));
+        }
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
@@ -211,11 +214,21 @@ impl Labels {
         let mut line = serde_json::to_vec(&row).map_err(|error| failed(error.into()))?;
         line.push(b'\n');
         let file = self.file.as_mut().ok_or_else(|| failed(ErrorKind::ReadOnlyFilesystem.into()))?;
-        // One call for the whole line: two who judge at once do not write into each other's.
-        file.write_all(&line).and_then(|()| file.sync_data()).map_err(failed)?;
+        append(file, &line).map_err(failed)?;
         self.take(row);
         Ok(())
     }
+}
+
+/// Appends a line, or nothing: what was written of it is taken back when the disk is full.
+fn append(file: &mut File, line: &[u8]) -> std::io::Result<()> {
+    let length = file.metadata()?.len();
+    // One call for the whole line: two who judge at once do not write into each other's.
+    let written = file.write_all(line).and_then(|()| file.sync_data());
+    if written.is_err() {
+        file.set_len(length)?;
+    }
+    written
 }
 
 /// How a file ends.
@@ -390,6 +403,13 @@ mod tests {
         let good = "{\"n\":0,\"a\":\"a0\",\"b\":\"b0\",\"label\":\"not\"}\n";
         let wrong = Desk::new(&format!("{good}broken\n{good}")).open(None).unwrap_err();
         assert!(wrong.starts_with("LABELS, line 2 is no label: "), "{wrong}");
+    }
+
+    #[test]
+    fn only_a_file_can_hold_labels() {
+        let desk = Desk::new("");
+        let folder = Labels::open(desk.folder.path(), (Path::new("r"), &desk.pairs), None).unwrap_err();
+        assert!(folder.to_string().ends_with(" is no file; give --labels another name"));
     }
 
     #[test]

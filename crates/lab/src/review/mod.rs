@@ -88,6 +88,9 @@ pub enum ReviewError {
     /// Labels would fall on the sample.
     #[error("{0} is the review itself; give --labels another file")]
     Same(String),
+    /// Labels need a file.
+    #[error("{0} is no file; give --labels another name")]
+    NoFile(String),
     /// The port is taken.
     #[error("port {0} of 127.0.0.1 is in use; give another by --port, or none for a free one")]
     PortInUse(u16),
