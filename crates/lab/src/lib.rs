@@ -15,6 +15,7 @@
 //! - [`sketches`]: any method on a few documents in memory
 //! - `constructed`, `edits`: texts made or changed for a purpose
 //! - `draws`, `shares`: random numbers from a seed, and shares that are counted
+//! - [`review`]: a sample of pairs, judged by a person
 
 pub mod check;
 pub mod collection;
@@ -30,6 +31,7 @@ pub mod interval;
 pub mod pool;
 pub mod published;
 pub mod results;
+pub mod review;
 pub mod roster;
 pub mod sample;
 mod shares;

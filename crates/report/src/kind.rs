@@ -8,14 +8,14 @@
 //! The rules are for people who look at samples; no document is kept or removed because of them.
 
 use lookalike_model::Span;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::addresses;
 use crate::calendar;
 use crate::diff::{Block, Side, tidy};
 
 /// How two documents differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Equal words in equal order, and not two different addresses.
@@ -305,6 +305,7 @@ mod tests {
     fn names_are_those_of_json() {
         for kind in Kind::ALL {
             assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+            assert_eq!(serde_json::from_value::<Kind>(kind.name().into()).unwrap(), kind);
         }
         assert!(Kind::ALL.is_sorted());
     }

@@ -27,6 +27,7 @@
 //!   escapes
 //! - `study_page`, `study_text`, `plots`, `numbers`, `svg`: studies as a page and for a terminal, their pictures and
 //!   figures
+//! - `review_page`: one pair at a time, for a person who judges
 //! - `addresses`, `calendar`: words that belong to addresses, words that belong to dates
 
 mod addresses;
@@ -40,6 +41,7 @@ mod numbers;
 pub mod overlap;
 mod page;
 mod plots;
+mod review_page;
 mod samples;
 pub mod study;
 mod study_page;
@@ -53,6 +55,7 @@ pub use html::thousands;
 pub use kind::Kind;
 pub use overlap::{Overlap, edit_similarity};
 pub use page::render;
+pub use review_page::{Review, Reviewed, review_page};
 pub use study::Study;
 pub use study_page::study_page;
 pub use study_text::study_text;

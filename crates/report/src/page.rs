@@ -132,13 +132,7 @@ fn pairs(html: &mut Html, report: &Report) {
     html.element("section", &[("id", "pairs")], |html| {
         html.leaf("h2", &[], "Pairs to look at");
         tables::kinds(html, &report.kinds());
-        html.element("p", &[], |html| {
-            html.text("Marked like ");
-            html.leaf("del", &[], "this");
-            html.text(" is what only the first document (A) has, like ");
-            html.leaf("ins", &[], "this");
-            html.text(" what only the second (B) has. Case and punctuation make no difference.");
-        });
+        samples::marks(html);
         samples::filter(html, report);
         for section in [Section::Above, Section::Below, Section::Random] {
             samples::section(html, report, section);

@@ -80,29 +80,34 @@ fn sample(html: &mut Html, pair: &PairSample) {
         });
         html.element("dl", &[], |html| {
             let Comparison { words_a, words_b, .. } = pair.comparison;
-            side(html, pair, Which::A, &pair.id_a, pair.url_a.as_deref(), words_a);
-            side(html, pair, Which::B, &pair.id_b, pair.url_b.as_deref(), words_b);
+            side(html, Which::A, &pair.id_a, pair.url_a.as_deref(), &facts(pair, Which::A, words_a));
+            side(html, Which::B, &pair.id_b, pair.url_b.as_deref(), &facts(pair, Which::B, words_b));
         });
         comparison(html, &pair.comparison);
     });
 }
 
-fn side(html: &mut Html, pair: &PairSample, which: Which, id: &str, url: Option<&str>, words: u64) {
-    let (letter, class) = match which {
-        Which::A => ("A", "only-a"),
-        Which::B => ("B", "only-b"),
-    };
+/// What became of a document, and how long it is.
+fn facts(pair: &PairSample, which: Which, words: u64) -> String {
     let words = counted(words, "word", "words");
-    let facts = match pair.removed {
+    match pair.removed {
         Some(removed) if removed == which => format!("removed · {words}"),
         Some(_) => format!("kept · {words}"),
         None => words,
+    }
+}
+
+/// One of two documents: its letter, id and address.
+pub(crate) fn side(html: &mut Html, which: Which, id: &str, url: Option<&str>, facts: &str) {
+    let (letter, class) = match which {
+        Which::A => ("A", "only-a"),
+        Which::B => ("B", "only-b"),
     };
     html.element("dt", &[], |html| html.leaf("span", &[("class", class)], letter));
     html.element("dd", &[], |html| {
         html.leaf("bdi", &[("class", "id")], id);
         html.text(" ");
-        html.leaf("span", &[("class", "facts")], &facts);
+        html.leaf("span", &[("class", "facts")], facts);
         if let Some(url) = url {
             html.text(" ");
             html.leaf("bdi", &[("class", "url")], url);
@@ -110,12 +115,29 @@ fn side(html: &mut Html, pair: &PairSample, which: Which, id: &str, url: Option<
     });
 }
 
-fn comparison(html: &mut Html, comparison: &Comparison) {
+/// What the marks mean.
+pub(crate) fn marks(html: &mut Html) {
+    html.element("p", &[], |html| {
+        html.text("Marked like ");
+        html.leaf("del", &[], "this");
+        html.text(" is what only the first document (A) has, like ");
+        html.leaf("ins", &[], "this");
+        html.text(" what only the second (B) has. Case and punctuation make no difference.");
+    });
+}
+
+/// Two documents in one line of words, with what differs marked; of equal ones only that they are.
+pub(crate) fn comparison(html: &mut Html, comparison: &Comparison) {
     if comparison.removed + comparison.added + comparison.uncompared == 0 {
         let equal = counted(comparison.shared, "word", "words");
         html.leaf("p", &[("class", "diff")], &format!("Equal: {equal} in the same order."));
         return;
     }
+    all_words(html, comparison);
+}
+
+/// Two documents in one line of words, with what differs marked.
+pub(crate) fn all_words(html: &mut Html, comparison: &Comparison) {
     html.element("p", &[("class", "diff"), ("dir", "auto")], |html| {
         for segment in &comparison.segments {
             piece(html, segment);

@@ -123,11 +123,11 @@ fn cut(text: &str, width: usize) -> String {
     text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// Words in lines; all but the first begin with `indent`. Words that are too long have a line of their own.
+/// Words in lines, parted at blanks that may be broken at; all but the first begin with `indent`. Words that are too long have a line of their own.
 fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut length = 0;
-    for (index, word) in text.split_whitespace().enumerate() {
+    for (index, word) in text.split_ascii_whitespace().enumerate() {
         let word = visible(word);
         let wide = word.chars().count();
         if index > 0 && length + 1 + wide > width {

@@ -36,6 +36,11 @@ pub enum LabCommand {
     /// Near-duplicates of a sample of its input are found by the exact join; those of which no document was removed were
     /// missed. Removals drawn at random are measured again.
     Check(Box<CheckArgs>),
+    /// Judge a sample of pairs on a page, one after the other
+    ///
+    /// The page is on 127.0.0.1 and has keys for everything: d duplicate, n not, u unsure, 1 to 7 the kind of difference,
+    /// arrows to move, z to undo. Ctrl-C ends it and counts the labels.
+    Review(ReviewArgs),
     /// Repeat an experiment of a paper on a corpus, beside its published figures
     ///
     /// Without a number, all experiments are listed.
@@ -246,6 +251,36 @@ pub struct ExperimentArgs {
     /// How to work.
     #[command(flatten)]
     pub resources: ResourceArgs,
+}
+
+/// `lab review`
+#[derive(Debug, Args)]
+pub struct ReviewArgs {
+    /// The pairs, as JSON lines: n, a, b, similarity, methods, text_a and text_b
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// File for the labels; labels.jsonl beside FILE by default
+    ///
+    /// Each label is appended at once, and of several for one pair the last counts: a review that was begun goes on.
+    #[arg(long, value_name = "FILE")]
+    pub labels: Option<PathBuf>,
+
+    /// Port of the page on 127.0.0.1; 0 is any free one
+    #[arg(long, value_name = "N", default_value = "0", conflicts_with = "summary")]
+    pub port: u16,
+
+    /// Who judges, for labels of several people in one file
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
+
+    /// Only count the labels that are there
+    #[arg(long)]
+    pub summary: bool,
+
+    /// Print the counts as JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
 }
 
 fn goal(text: &str) -> Result<f64, String> {

@@ -20,7 +20,7 @@ pub use job::{
     ClusterArg, CombineArg, DedupArgs, LexiconArgs, LexiconCommand, LexiconShowArgs, MatchArgs, MethodsArgs,
     PairsArgs, ResourceArgs, SpoolArg, TableFormat, WriteArg,
 };
-pub use lab::{CheckArgs, CompareArgs, ExperimentArgs, LabCommand, PoolArg, TuneArgs};
+pub use lab::{CheckArgs, CompareArgs, ExperimentArgs, LabCommand, PoolArg, ReviewArgs, TuneArgs};
 
 /// Finds near-duplicate documents inside and between web-scale text corpora
 ///

@@ -15,6 +15,7 @@ mod methods;
 mod pairs;
 mod plan;
 mod rejections;
+mod review;
 mod sample;
 mod stats;
 mod tune;
@@ -36,6 +37,7 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         Command::Lab(LabCommand::Tune(args)) => tune::run(&args, watch),
         Command::Lab(LabCommand::Check(args)) => check::run(&args, watch),
         Command::Lab(LabCommand::Experiment(args)) => experiment::run(&args, watch),
+        Command::Lab(LabCommand::Review(args)) => review::run(&args, watch),
         Command::Methods(args) => methods::run(&args),
         Command::Diff(args) => diff::run(&args, watch),
         Command::Corpus(CorpusCommand::Stats(args)) => stats::run(&args, watch),

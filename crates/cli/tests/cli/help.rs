@@ -41,6 +41,7 @@ fn help_of_every_job_in_short() {
         "lab compare",
         "lab tune",
         "lab check",
+        "lab review",
         "lab experiment",
     ] {
         let name = command.replace(' ', "-");
@@ -59,6 +60,7 @@ fn help_of_every_job_in_long() {
         "lab compare",
         "lab tune",
         "lab check",
+        "lab review",
         "lab experiment",
     ] {
         let name = command.replace(' ', "-");

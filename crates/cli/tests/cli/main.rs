@@ -19,6 +19,7 @@ mod names; // odd file names, links, devices, and outputs that would fall on inp
 mod pairs; // every pair, held against all of them by brute force
 mod progress; // words for people on standard error never mix with results
 mod real; // real corpora, where they are at hand
+mod review; // a person judges pairs on a page: real requests, and what is kept
 mod same; // same input, same recipe, same bytes
 mod support; // helpers: run the program, make documents, read what it wrote
 mod usage; // wrong usage: one clear sentence and the right exit code

@@ -166,6 +166,18 @@ impl Running {
         self.seen.extend(self.err.recv_timeout(LIMIT).expect("the program speaks in time"));
     }
 
+    /// Waits until standard error has a whole line with these words in it, and returns that line.
+    pub(crate) fn wait_for_line(&mut self, words: &str) -> String {
+        loop {
+            let said = String::from_utf8_lossy(&self.seen).into_owned();
+            let whole = said.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+            if let Some(line) = whole.into_iter().find(|line| line.contains(words)) {
+                return line.trim_end().to_owned();
+            }
+            self.wait_for_words();
+        }
+    }
+
     /// The largest resident set so far, in bytes.
     pub(crate) fn peak_memory(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it still runs");

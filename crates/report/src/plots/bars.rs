@@ -12,7 +12,7 @@ use crate::tables::{head, number};
 /// More bins than this do not get slanted names: only some are named.
 const MOST_SLANTED: usize = 16;
 /// The longest slanted name.
-const LONGEST: f64 = 110.0;
+const LONGEST: f64 = 125.0;
 /// Ways to fill a bar; not as many as colours, so that both repeat together late.
 const FILLS: usize = 3;
 
@@ -94,7 +94,7 @@ fn class(place: usize) -> String {
 /// What slanted names of the first bins need to the left of the axes.
 fn room_for_names(bars: &Bars, frame: &Frame) -> f64 {
     let needs = |(bin, name): (usize, &String)| {
-        slanted_reach(&fit(name, LONGEST)) - (bin as f64 + 0.5) * step(bars, frame)
+        slanted_reach(&fit(name, LONGEST)) + 8.0 - (bin as f64 + 0.5) * step(bars, frame)
     };
     bars.bins.iter().enumerate().map(needs).fold(0.0, f64::max)
 }
