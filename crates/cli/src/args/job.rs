@@ -14,7 +14,7 @@ use lookalike::engine::{Settings, Shards, Spool};
 use lookalike::methods::{Method, Setting, method};
 use lookalike::model::{Similarity, Threshold};
 
-use super::{InputArgs, ReadingArgs, ReviewArgs, positive, size};
+use super::{InputArgs, ReadingArgs, positive, size};
 use crate::exit::Failure;
 use crate::progress::Style;
 
