@@ -43,6 +43,11 @@ impl<'a, E: Engine, P: Pages> QueryPool<'a, E, P> {
         self.pool.is_empty()
     }
 
+    /// The place of a word in the pool.
+    pub fn place(&self, word: Word) -> Option<usize> {
+        self.pool.binary_search(&word).ok()
+    }
+
     /// Questions to the engine so far.
     pub fn asked(&self) -> u64 {
         self.asked

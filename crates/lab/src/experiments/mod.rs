@@ -3,6 +3,11 @@
 //! An [`Experiment`] gets a [`Desk`] and fills in a [`Study`]: measured figures, the published ones beside them, and a
 //! picture where the paper has one. Figures are never tuned towards the paper; what differs is explained.
 
+mod ratios_and_addresses;
+mod relative_size;
+mod walks;
+mod world;
+
 use std::path::PathBuf;
 
 use lookalike::engine::Settings;
@@ -29,7 +34,8 @@ pub struct Experiment {
 }
 
 /// All experiments, by number.
-pub const EXPERIMENTS: &[&Experiment] = &[];
+pub const EXPERIMENTS: &[&Experiment] =
+    &[&relative_size::EXPERIMENT, &ratios_and_addresses::EXPERIMENT, &walks::EXPERIMENT];
 
 /// The experiment of this number, in capitals or not.
 pub fn find(id: &str) -> Option<&'static Experiment> {
