@@ -109,6 +109,11 @@ fn web(desk: &Desk<'_>, study: &mut Study, pages: usize) -> Result<String, LabEr
     for (moves, name) in [(short, "short walks"), (long, "long walks")] {
         best = scene.compare(desk, study, moves, name)?;
     }
+    study.text(
+        "A page that was never visited has no weight, so that pages without in-links are missing wherever a walk follows links \
+         alone. Henzinger's weights take pages to be visited rarely: where a walk has seen most of the web, nearly all pages were \
+         visited whatever their odds, and one over the odds makes hubs too light.",
+    );
     study.table(scene.speed(desk, long)?);
     let of = |name: &str| best.iter().find(|(found, _)| *found == name).map_or(f64::NAN, |(_, tv)| *tv);
     Ok(format!(
