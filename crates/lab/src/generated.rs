@@ -1,5 +1,7 @@
 //! Collections for experiments on machines that have none: made from a seed, with near-duplicates planted in them.
 
+mod crawls;
+
 use std::sync::Arc;
 
 use lookalike::corpus::{Corpus, ReadOptions};
@@ -12,7 +14,11 @@ const DOCUMENTS: u64 = 4_000;
 
 /// A collection of this kind.
 pub fn collection(wanted: Wanted, seed: u64) -> Collection {
-    let lines = web(DOCUMENTS, seed);
+    let lines = match wanted {
+        // Each page is there at most twice.
+        Wanted::Crawls => crawls::two(DOCUMENTS / 2, seed),
+        _ => web(DOCUMENTS, seed),
+    };
     let corpus = Corpus::in_memory("generated.jsonl", lines, ReadOptions::default());
     Collection { name: "generated".to_owned(), corpus, content: wanted.content(), generated: true }
 }

@@ -3,8 +3,13 @@
 //! An [`Experiment`] gets a [`Desk`] and fills in a [`Study`]: measured figures, the published ones beside them, and a
 //! picture where the paper has one. Figures are never tuned towards the paper; what differs is explained.
 
+mod encyclopedia;
+mod judgments;
+mod main_content;
 mod ratios_and_addresses;
 mod relative_size;
+mod transfers;
+mod urls;
 mod walks;
 mod world;
 
@@ -34,8 +39,15 @@ pub struct Experiment {
 }
 
 /// All experiments, by number.
-pub const EXPERIMENTS: &[&Experiment] =
-    &[&relative_size::EXPERIMENT, &ratios_and_addresses::EXPERIMENT, &walks::EXPERIMENT];
+pub const EXPERIMENTS: &[&Experiment] = &[
+    &urls::EXPERIMENT,
+    &judgments::EXPERIMENT,
+    &encyclopedia::EXPERIMENT,
+    &relative_size::EXPERIMENT,
+    &ratios_and_addresses::EXPERIMENT,
+    &walks::EXPERIMENT,
+    &main_content::EXPERIMENT,
+];
 
 /// The experiment of this number, in capitals or not.
 pub fn find(id: &str) -> Option<&'static Experiment> {

@@ -304,10 +304,9 @@ fn points(space: u64, found: &[(&Server, u64)], way: Counting, truth: f64, seed:
 
 #[cfg(test)]
 mod tests {
-    use lookalike::report::study::Block;
     use lookalike::walk::Watch;
 
-    use super::super::world::tests::desk;
+    use super::super::world::tests::{desk, tables};
     use super::*;
 
     fn number(value: &Value) -> f64 {
@@ -315,11 +314,6 @@ mod tests {
             Value::Number(number) => *number,
             other => panic!("{other:?} is no number"),
         }
-    }
-
-    fn tables(study: &Study) -> Vec<&Grid> {
-        let table = |block| if let &Block::Table(ref grid) = block { Some(grid) } else { None };
-        study.blocks.iter().filter_map(table).collect()
     }
 
     #[test]

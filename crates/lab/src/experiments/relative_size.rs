@@ -187,7 +187,7 @@ impl<'w> Scene<'w> {
         heading: &str,
         short: &str,
     ) -> Result<String, LabError> {
-        let count = SAMPLES[SAMPLES.len() - 1].min(4 * self.world.pages.len());
+        let count = SAMPLES[SAMPLES.len() - 1].min(self.world.pages.len());
         let even = self.draw(desk, Way::Even, count, 0)?;
         let queried = self.draw(desk, Way::Queries, count, 0)?;
         study.heading(heading);
@@ -366,10 +366,9 @@ fn picture([even, queried]: [Vec<Point>; 2], short: &str) -> Plot {
 
 #[cfg(test)]
 mod tests {
-    use lookalike::report::study::Block;
     use lookalike::walk::Watch;
 
-    use super::super::world::tests::desk;
+    use super::super::world::tests::{desk, tables};
     use super::*;
 
     #[test]
@@ -377,11 +376,7 @@ mod tests {
         let watch = Watch::default();
         let desk = desk(400, &watch);
         let study = run(&desk).unwrap();
-        let tables: Vec<&Grid> = study
-            .blocks
-            .iter()
-            .filter_map(|block| if let Block::Table(grid) = block { Some(grid) } else { None })
-            .collect();
+        let tables = tables(&study);
         assert_eq!(tables.len(), 12);
         let held = tables[0].rows.iter().filter(|row| row[4] == Value::from("yes")).count();
         assert!(held >= 4, "{held} of 6 ratios");

@@ -53,7 +53,7 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
 
 /// A way to walk.
 #[derive(Debug, Clone, Copy)]
-enum Walker {
+enum Way {
     /// Follow links and jump, every visit counts.
     Plain,
     /// The same, weighted.
@@ -62,15 +62,15 @@ enum Walker {
     WebWalker(usize, Edges),
 }
 
-const WALKERS: [(&str, Walker); 8] = [
-    ("links and jumps, unweighted", Walker::Plain),
-    ("Henzinger, by visits", Walker::Henzinger(Odds::Visits)),
-    ("Henzinger, by PageRank", Walker::Henzinger(Odds::PageRank)),
-    ("Henzinger, mixture", Walker::Henzinger(Odds::Mixture)),
-    ("WebWalker r=0", Walker::WebWalker(0, Edges::Fixed)),
-    ("WebWalker r=3", Walker::WebWalker(3, Edges::Fixed)),
-    ("WebWalker r=10", Walker::WebWalker(10, Edges::Fixed)),
-    ("WebWalker r=3, edges as on the slide", Walker::WebWalker(3, Edges::Literal)),
+const WAYS: [(&str, Way); 8] = [
+    ("links and jumps, unweighted", Way::Plain),
+    ("Henzinger, by visits", Way::Henzinger(Odds::Visits)),
+    ("Henzinger, by PageRank", Way::Henzinger(Odds::PageRank)),
+    ("Henzinger, mixture", Way::Henzinger(Odds::Mixture)),
+    ("WebWalker r=0", Way::WebWalker(0, Edges::Fixed)),
+    ("WebWalker r=3", Way::WebWalker(3, Edges::Fixed)),
+    ("WebWalker r=10", Way::WebWalker(10, Edges::Fixed)),
+    ("WebWalker r=3, edges as on the slide", Way::WebWalker(3, Edges::Literal)),
 ];
 
 /// The web, and what is true of it.
@@ -119,9 +119,9 @@ fn web(desk: &Desk<'_>, study: &mut Study, pages: usize) -> Result<String, LabEr
     Ok(format!(
         "After {long} moves over {pages} pages an unweighted walk is {:.2} away from uniform over classes of in-degrees \
          (total variation), Henzinger's by PageRank {:.2}, WebWalker with three in-links {:.2}.",
-        of(WALKERS[0].0),
-        of(WALKERS[2].0),
-        of(WALKERS[5].0)
+        of(WAYS[0].0),
+        of(WAYS[2].0),
+        of(WAYS[5].0)
     ))
 }
 
@@ -170,8 +170,8 @@ impl Scene {
             std::iter::once("walk".to_owned()).chain(names()),
         );
         let (mut series, mut found) = (Vec::new(), Vec::new());
-        for (number, &(walker_name, walker)) in WALKERS.iter().enumerate() {
-            let walks = self.walks(desk, walker, moves, number as u64)?;
+        for (number, &(walk_name, way)) in WAYS.iter().enumerate() {
+            let walks = self.walks(desk, way, moves, number as u64)?;
             let shares: Vec<Vec<f64>> = walks.iter().filter_map(|walked| self.shares(walked)).collect();
             let far: Vec<f64> = shares.iter().map(|shares| total_variation(shares, &self.truth)).collect();
             let near: Vec<f64> =
@@ -181,7 +181,7 @@ impl Scene {
                 walks.iter().map(|walked| walked.visited as f64 / self.web.len() as f64).collect();
             let fetched: Vec<f64> = walks.iter().map(|walked| walked.fetched as f64).collect();
             distance.row([
-                walker_name.into(),
+                walk_name.into(),
                 Value::Count(mean(&fetched).round() as u64),
                 mean(&visited).into(),
                 mean(&far).into(),
@@ -193,11 +193,11 @@ impl Scene {
                     mean(&shares.iter().map(|shares| shares[class]).collect::<Vec<_>>()) / self.truth[class]
                 })
                 .collect();
-            classes.row(std::iter::once(walker_name.into()).chain(ratios.iter().map(|&ratio| ratio.into())));
+            classes.row(std::iter::once(walk_name.into()).chain(ratios.iter().map(|&ratio| ratio.into())));
             let at = |(class, &ratio): (usize, &f64)| Point::new(CLASSES[class] as f64 + 1.0, ratio);
             let points = ratios.iter().enumerate().filter(|(_, ratio)| ratio.is_finite()).map(at).collect();
-            series.push(Series { name: walker_name.to_owned(), origin: Origin::Measured, points });
-            found.push((walker_name, mean(&far)));
+            series.push(Series { name: walk_name.to_owned(), origin: Origin::Measured, points });
+            found.push((walk_name, mean(&far)));
         }
         study.table(distance);
         study.table(classes);
@@ -210,40 +210,34 @@ impl Scene {
         Ok(found)
     }
 
-    fn walks(
-        &self,
-        desk: &Desk<'_>,
-        walker: Walker,
-        moves: usize,
-        way: u64,
-    ) -> Result<Vec<Walked>, LabError> {
+    fn walks(&self, desk: &Desk<'_>, way: Way, moves: usize, number: u64) -> Result<Vec<Walked>, LabError> {
         (0..WALKS)
             .map(|walk| {
                 desk.watch.check()?;
-                self.walk(walker, moves, &mut Random::part(self.seed, 1_000 * (way + 1) + walk))
+                self.walk(way, moves, &mut Random::part(self.seed, 1_000 * (number + 1) + walk))
             })
             .collect()
     }
 
-    fn walk(&self, walker: Walker, moves: usize, random: &mut Random) -> Result<Walked, LabError> {
+    fn walk(&self, way: Way, moves: usize, random: &mut Random) -> Result<Walked, LabError> {
         let mut web = self.web.clone();
         // Every walk begins elsewhere among the seeds.
         let first = random.below(self.seeds.len());
         let mut starts = self.seeds.clone();
         starts.rotate_left(first);
         let failed = |error: lookalike_census::CensusError| LabError::Request(error.to_string());
-        let (weights, visited, route) = match walker {
-            Walker::Plain | Walker::Henzinger(_) => {
+        let (weights, visited, route) = match way {
+            Way::Plain | Way::Henzinger(_) => {
                 let plan = HenzingerWalk { steps: moves, burn_in: moves / 10, ..HenzingerWalk::default() };
                 let mut seen = Seen::default();
                 plan.walk(&mut web, &starts[..1], random, &mut seen).map_err(failed)?;
-                let weights = match walker {
-                    Walker::Henzinger(odds) => seen.weights(odds, plan.jump, random),
+                let weights = match way {
+                    Way::Henzinger(odds) => seen.weights(odds, plan.jump, random),
                     _ => seen.visits.iter().map(|(&page, &visits)| (page, visits as f64)).collect(),
                 };
                 (weights, seen.visits.len(), None)
             }
-            Walker::WebWalker(backlinks, edges) => {
+            Way::WebWalker(backlinks, edges) => {
                 let plan = WebWalker { degree: DEGREE, backlinks, edges };
                 let route = plan.walk(&mut web, &starts, moves, random).map_err(failed)?;
                 let weights = route.weights(route.steps() / 10);
@@ -270,10 +264,9 @@ impl Scene {
                 "of these moves",
             ],
         );
-        for (number, &(name, walker)) in WALKERS.iter().enumerate() {
+        for (number, &(name, way)) in WAYS.iter().enumerate() {
             desk.watch.check()?;
-            let walked =
-                self.walk(walker, moves, &mut Random::part(self.seed, 1_000 * (number as u64 + 1)))?;
+            let walked = self.walk(way, moves, &mut Random::part(self.seed, 1_000 * (number as u64 + 1)))?;
             let Some(route) = walked.route else { continue };
             let graph = graph(&route);
             let neighbours = graph.iter().map(Vec::len).sum::<usize>() as f64 / graph.len() as f64;
@@ -335,15 +328,15 @@ mod tests {
         let plan = WebPlan { pages: 600, hosts: 15, broken: 0.02, seed: 3, ..WebPlan::default() };
         let scene = Scene::new(plan);
         assert!((scene.truth.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-        let hubs = |walker| {
-            let walks = scene.walks(&desk, walker, 4_000, 1).unwrap();
+        let hubs = |way| {
+            let walks = scene.walks(&desk, way, 4_000, 1).unwrap();
             let shares: Vec<Vec<f64>> = walks.iter().filter_map(|walked| scene.shares(walked)).collect();
             let last = CLASSES.len() - 1;
             shares.iter().map(|shares| shares[last]).sum::<f64>() / shares.len() as f64 / scene.truth[last]
         };
-        let plain = hubs(Walker::Plain);
-        let walker = hubs(Walker::WebWalker(3, Edges::Fixed));
-        let ranked = hubs(Walker::Henzinger(Odds::PageRank));
+        let plain = hubs(Way::Plain);
+        let walker = hubs(Way::WebWalker(3, Edges::Fixed));
+        let ranked = hubs(Way::Henzinger(Odds::PageRank));
         assert!(plain > 2.5 && walker < 1.7 && ranked < 0.7 * plain, "{plain} {walker} {ranked}");
     }
 

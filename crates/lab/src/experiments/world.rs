@@ -138,6 +138,8 @@ pub(super) mod tests {
     use lookalike::corpus::{Corpus, ReadOptions};
     use lookalike::engine::{Settings, Spool};
     use lookalike::generate::{Plan, write_jsonl};
+    use lookalike::report::Study;
+    use lookalike::report::study::{Block, Grid};
     use lookalike::text::extract::ContentMode;
     use lookalike::walk::Watch;
 
@@ -163,6 +165,12 @@ pub(super) mod tests {
             seed: 7,
             watch,
         }
+    }
+
+    /// The tables of a study.
+    pub(crate) fn tables(study: &Study) -> Vec<&Grid> {
+        let blocks = study.blocks.iter();
+        blocks.filter_map(|block| if let Block::Table(grid) = block { Some(grid) } else { None }).collect()
     }
 
     #[test]

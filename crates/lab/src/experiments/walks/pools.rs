@@ -57,6 +57,9 @@ struct Sample {
 
 type Pool<'a> = QueryPool<'a, SimulatedEngine, Library>;
 
+/// One try at a page with its weight.
+type Step = fn(&mut Pool<'_>, &mut Random) -> Result<Option<(Page, f64)>, Failed>;
+
 impl Scene<'_> {
     fn engine(&self) -> SimulatedEngine {
         self.world.engine(self.pages, SHOWN, self.seed)
@@ -93,9 +96,7 @@ impl Scene<'_> {
             &Sample { pages: even, queries: 0, fetched: 0 },
             &truth,
         ));
-        let pooled = |step: fn(&mut Pool<'_>, &mut Random) -> Result<Option<(Page, f64)>, Failed>| {
-            self.pooled(desk, step)
-        };
+        let pooled = |step: Step| self.pooled(desk, step);
         let ways = [
             ("two random words (Bharat and Broder)", self.two_words(desk)?),
             ("pool, rejection", pooled(|pool, random| Ok(pool.reject(random)?.map(|page| (page, 1.0))))?),
@@ -160,11 +161,7 @@ impl Scene<'_> {
     }
 
     /// Draws pages until there are enough; a question without an answer costs a draw.
-    fn pooled(
-        &self,
-        desk: &Desk<'_>,
-        step: fn(&mut Pool<'_>, &mut Random) -> Result<Option<(Page, f64)>, Failed>,
-    ) -> Result<Sample, LabError> {
+    fn pooled(&self, desk: &Desk<'_>, step: Step) -> Result<Sample, LabError> {
         let (mut engine, mut random) = (self.engine(), Random::part(self.seed, 22));
         let mut pool = QueryPool::new(&mut engine, &self.world.library, self.pool(), SHOWN);
         let mut pages = Vec::new();
