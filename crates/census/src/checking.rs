@@ -1,8 +1,9 @@
-//! Whether an engine has a page: by a strong query of the page's rarest words, all of which must match.
+//! Whether an engine has a page: by its address, where the engine can be asked for one, else by a strong query of the page's
+//! rarest words, all of which must match.
 //!
-//! The page is there when it is among the results itself, or another page that has almost the same words.
+//! With a strong query the page is there when it is among the results itself, or another page that has almost the same words.
 
-use crate::engine::{Engine, Page, Pages, Word, jaccard};
+use crate::engine::{Engine, Failed, Page, Pages, Word, jaccard};
 
 /// Words of a strong query.
 pub const STRONG: usize = 8;
@@ -38,6 +39,12 @@ pub fn check(
     page: Page,
     frequency: impl Fn(Word) -> u32,
 ) -> Checked {
+    match engine.has(page) {
+        Some(Ok(true)) => return Checked::Found,
+        Some(Ok(false)) => return Checked::Missing,
+        Some(Err(Failed)) => return Checked::Failed,
+        None => {}
+    }
     let words = pages.words(page);
     let query = strong_query(words, frequency, STRONG);
     // Without a word to ask for, nothing can be learned.
@@ -80,5 +87,16 @@ mod tests {
         );
         let mut silent = SimulatedEngine::new(&library, &[Page(1)], 10, 1).failing(1.0);
         assert_eq!(check(&mut silent, &library, Page(1), frequency), Checked::Failed);
+    }
+
+    #[test]
+    fn an_engine_that_knows_addresses_is_asked_for_them() {
+        let library = Library::of_texts(["", "some words"]);
+        let mut engine = SimulatedEngine::new(&library, &[Page(0)], 10, 1).knowing_addresses();
+        let frequency = |word: Word| library.frequency(word);
+        assert_eq!(check(&mut engine, &library, Page(0), frequency), Checked::Found);
+        assert_eq!(check(&mut engine, &library, Page(1), frequency), Checked::Missing);
+        let mut silent = engine.failing(1.0);
+        assert_eq!(check(&mut silent, &library, Page(0), frequency), Checked::Failed);
     }
 }

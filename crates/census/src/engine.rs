@@ -29,6 +29,11 @@ pub trait Engine {
     /// Pages with all of these words.
     fn search(&mut self, words: &[Word]) -> Result<Answer, Failed>;
 
+    /// Whether it has a page, where it can be asked for an address.
+    fn has(&mut self, _page: Page) -> Option<Result<bool, Failed>> {
+        None
+    }
+
     /// How many pages it claims to have with any of these words.
     fn count_any(&mut self, words: &[Word]) -> Result<u64, Failed>;
 }

@@ -39,6 +39,11 @@ pub fn by_independence(shares: &Shares) -> Option<(Vec<f64>, f64)> {
     Some((parts, together))
 }
 
+/// What share of the union each engine has: the joint coverage becomes 1.
+pub fn shares_of_union(sizes: &[f64], union: f64) -> Vec<f64> {
+    sizes.iter().map(|size| size / union).collect()
+}
+
 /// The mean of what other engines' samples show of an engine.
 pub fn mean_share(shares: &Shares, engine: usize) -> Option<f64> {
     let others = (0..shares.engines()).filter(|&other| other != engine);
@@ -98,7 +103,8 @@ mod tests {
         let (parts, together) = by_independence(&independent()).unwrap();
         assert!((together - 0.82).abs() < 1e-12);
         let wanted = [0.6098, 0.4878, 0.3049, 0.2439];
-        assert!(parts.iter().zip(wanted).all(|(part, wanted)| (part / together - wanted).abs() < 5e-5));
+        let shares = shares_of_union(&parts, together);
+        assert!(shares.iter().zip(wanted).all(|(share, wanted)| (share - wanted).abs() < 5e-5));
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub struct SimulatedEngine {
     cap: usize,
     /// Share of questions that it leaves unanswered.
     failures: f64,
+    /// Its pages in ascending order, if it can be asked for addresses.
+    addresses: Option<Vec<Page>>,
     random: Random,
     /// Questions so far.
     asked: u64,
@@ -37,13 +39,30 @@ impl SimulatedEngine {
                 postings[word.0 as usize].push(place as u32);
             }
         }
-        SimulatedEngine { ranked, postings, cap, failures: 0.0, random: Random::part(seed, 1), asked: 0 }
+        SimulatedEngine {
+            ranked,
+            postings,
+            cap,
+            failures: 0.0,
+            addresses: None,
+            random: Random::part(seed, 1),
+            asked: 0,
+        }
     }
 
     /// Leaves this share of questions unanswered.
     #[must_use]
     pub fn failing(mut self, share: f64) -> Self {
         self.failures = share;
+        self
+    }
+
+    /// Can be asked for addresses.
+    #[must_use]
+    pub fn knowing_addresses(mut self) -> Self {
+        let mut pages = self.ranked.clone();
+        pages.sort_unstable();
+        self.addresses = Some(pages);
         self
     }
 
@@ -87,6 +106,13 @@ impl Engine for SimulatedEngine {
         let places = self.all(words);
         let shown = places.iter().take(self.cap).map(|&place| self.ranked[place as usize]);
         Ok(Answer { pages: shown.collect(), claimed: places.len() as u64, capped: places.len() > self.cap })
+    }
+
+    fn has(&mut self, page: Page) -> Option<Result<bool, Failed>> {
+        self.addresses.as_ref()?;
+        let answered = self.ask();
+        let pages = self.addresses.as_ref()?;
+        Some(answered.map(|()| pages.binary_search(&page).is_ok()))
     }
 
     fn count_any(&mut self, words: &[Word]) -> Result<u64, Failed> {

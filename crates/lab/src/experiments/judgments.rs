@@ -4,6 +4,7 @@ use lookalike::report::Study;
 use lookalike::report::study::{Axis, Bars, Grid, Lines, Origin, Plot, Point, Series, Value};
 use lookalike_overlap::{forecast, histogram, transfer};
 
+use super::lists::{Lists, YEARS, distinct};
 use super::transfers::{
     CONFIGURATIONS, FORECAST, NEAR, SEGMENTS, Sides, Sketched, Transfer, sketched, transfers,
     with_near_duplicate, with_shared_address,
@@ -95,6 +96,10 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
     ));
     study.table(differences(&all));
     study.table(ratios(&all));
+    if let Some(table) = Lists::of(desk).map(|lists| elsewhere(&lists)).transpose()?.flatten() {
+        study.heading("Real judgments, counted elsewhere");
+        study.table(table);
+    }
     Ok(study)
 }
 
@@ -303,11 +308,56 @@ fn ratios(all: &[Transfer]) -> Grid {
     grid
 }
 
+/// Judged documents of ClueWeb09 with a near-duplicate in all of ClueWeb12, by the published list of another study.
+fn elsewhere(lists: &Lists<'_>) -> Result<Option<Grid>, LabError> {
+    let mut grid = Grid::new(
+        "Judged pages of ClueWeb09 with a near-duplicate in ClueWeb12, by the lists of CopyCat (2021)",
+        [
+            "track",
+            "judged documents",
+            "with a near-duplicate",
+            "share",
+            "95 %",
+            "thesis: share, 2-grams, 5 of 20 segments",
+        ],
+    );
+    let Some(near) = lists.with_near_duplicate()? else { return Ok(None) };
+    let mut row = |name: String, near: u64, judged: u64| {
+        let share = (judged > 0).then(|| near as f64 / judged as f64);
+        // The thesis counts 2,828 near-duplicates among 155,419 judged documents.
+        let thesis = 2_828.0 / 155_419.0;
+        grid.row([
+            name.into(),
+            judged.into(),
+            near.into(),
+            share.into(),
+            wilson(near, judged).into(),
+            thesis.into(),
+        ]);
+    };
+    let (mut all, mut found) = (Vec::new(), Vec::new());
+    for year in YEARS {
+        let Some(judged) = lists.judged(year)? else { continue };
+        let track = format!("WEB_{year}");
+        let own =
+            distinct(near.iter().filter(|(name, _)| *name == track).map(|(_, document)| document.clone()));
+        row(format!("Web {year}"), own.len() as u64, judged.len() as u64);
+        all.extend(judged);
+        found.extend(own);
+    }
+    if all.is_empty() {
+        return Ok(None);
+    }
+    row("all of these".to_owned(), distinct(found).len() as u64, distinct(all).len() as u64);
+    Ok(Some(grid))
+}
+
 #[cfg(test)]
 mod tests {
     use lookalike::report::study::Block;
     use lookalike::walk::Watch;
 
+    use super::super::lists::tests::folder;
     use super::super::transfers::tests::crawls;
     use super::*;
 
@@ -331,5 +381,16 @@ mod tests {
         assert_eq!(count(0, 3), 7_316);
         assert_eq!(study.blocks.iter().filter(|block| matches!(block, Block::Plot(_))).count(), 3);
         assert!(!study.lead.contains("NaN"), "{}", study.lead);
+    }
+
+    #[test]
+    fn real_judgments_are_counted_where_they_are() {
+        let watch = Watch::default();
+        let (folder, empty) = (folder(), tempfile::tempdir().unwrap());
+        let desk = crawls(&watch);
+        assert_eq!(elsewhere(&Lists { desk: &desk, data: empty.path() }).unwrap(), None);
+        let table = elsewhere(&Lists { desk: &desk, data: folder.path() }).unwrap().unwrap();
+        assert_eq!(table.rows.len(), 2);
+        assert_eq!(table.rows[0][1..3], [Value::Count(3), Value::Count(1)]);
     }
 }

@@ -5,6 +5,7 @@
 
 mod encyclopedia;
 mod judgments;
+mod lists;
 mod main_content;
 mod ratios_and_addresses;
 mod relative_size;

@@ -225,13 +225,22 @@ impl<'w> Scene<'w> {
     fn sizes(&self, even: &Drawn, queried: &Drawn, short: &str) -> Grid {
         let name = format!("Sizes by least squares over all pairs, the first being 1, {short}");
         let mut columns = with_truth("engine");
-        columns.push("even: unit norm".to_owned());
+        columns.extend(
+            ["even: unit norm", "truth: share of all", "even: share of all", "query: share of all"]
+                .map(str::to_owned),
+        );
         let mut grid = Grid::new(name, columns);
         let [fit_even, fit_queried] = [even, queried]
             .map(|drawn| least_squares::sizes_with_errors(&drawn.sightings, self.seed).unwrap_or_default());
         let unit = least_squares::unit_norm(&even.sightings.shares());
+        let true_sizes: Vec<f64> = (0..SHARES.len()).map(|number| self.size(number) / self.size(0)).collect();
+        let shares = [
+            Some(joint_coverage::shares_of_union(&true_sizes, self.union())),
+            shares_of_all(&even.sightings),
+            shares_of_all(&queried.sightings),
+        ];
         for (number, (name, _)) in SHARES.iter().enumerate() {
-            let truth = self.size(number) / self.size(0);
+            let truth = true_sizes[number];
             let mut row = row(
                 (*name).to_owned(),
                 truth,
@@ -239,6 +248,7 @@ impl<'w> Scene<'w> {
                 fit_queried.get(number).copied(),
             );
             row.push(unit.as_ref().map(|unit| unit.values[number]).into());
+            row.extend(shares.iter().map(|shares| shares.as_ref().map(|shares| shares[number]).into()));
             grid.row(row);
         }
         grid
@@ -333,6 +343,13 @@ impl<'w> Scene<'w> {
         };
         part.shares().pairs().filter_map(square).collect()
     }
+}
+
+/// What share of the union each engine has, by least squares and multiplicity.
+fn shares_of_all(sightings: &Sightings) -> Option<Vec<f64>> {
+    let sizes = least_squares::sizes(&sightings.shares())?.values;
+    let union = joint_coverage::by_multiplicity(&sizes, sightings)?;
+    Some(joint_coverage::shares_of_union(&sizes, union))
 }
 
 /// Columns for a truth and two estimates of it.

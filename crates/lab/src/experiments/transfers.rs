@@ -252,6 +252,20 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn a_page_is_drawn_at_both_times_or_at_none() {
+        let watch = Watch::default();
+        let collection = generated::collection(Wanted::Crawls, 1);
+        let all = Sides::of(&Desk { documents: 100_000, ..bare(&watch) }, &collection).unwrap();
+        let some = Sides::of(&crawls(&watch), &collection).unwrap();
+        assert_eq!(some.judged.len() + some.target.len(), 600);
+        let addresses = |items: &[Item]| items.iter().map(|item| item.url.clone()).collect::<Vec<_>>();
+        let [newer, drawn] = [&all.target, &some.target].map(|items| addresses(items));
+        let torn =
+            addresses(&some.judged).iter().filter(|url| newer.contains(url) && !drawn.contains(url)).count();
+        assert!(torn <= 1, "{torn} pages lost their counterpart");
+    }
+
+    #[test]
     fn sets_are_compared_as_sets() {
         assert_eq!(jaccard(&[1, 2, 3], &[2, 3, 4, 5]), 0.4);
         assert_eq!((jaccard(&[], &[]), jaccard(&[1], &[])), (1.0, 0.0));

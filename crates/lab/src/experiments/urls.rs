@@ -1,20 +1,17 @@
 //! E9: addresses that two crawls share, and their domains.
 
-use std::path::Path;
-
-use lookalike::corpus::{Corpus, Fields, Format, ReadOptions};
 use lookalike::report::Study;
 use lookalike::report::study::{Grid, Value};
-use lookalike::text::extract::ContentMode;
 use lookalike::text::hash;
 use lookalike_overlap::address::Matching;
 use lookalike_overlap::domains::{Tally, names};
 use lookalike_overlap::shared::shared;
 use lookalike_overlap::statistics::{mean, median};
 
+use super::lists::{Lists, YEARS, distinct};
 use super::transfers::{NEAR, Sides, sketched, with_shared_address};
 use super::{Desk, Experiment};
-use crate::collection::{Collection, Item, Wanted};
+use crate::collection::{Item, Wanted};
 use crate::interval::wilson;
 use crate::trial::LabError;
 
@@ -30,14 +27,6 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 const JUDGED: u64 = 5;
 /// Rows of a table of hosts or domains.
 const ROWS: usize = 10;
-/// More documents than any list of addresses here has.
-const ALL: usize = 1 << 40;
-
-/// Real lists below the folder of known collections, if they are there.
-const ADDRESSES: &str = "qrels/urls/clueweb12-urls.jsonl.zst";
-const QRELS: &str = "qrels/copycat/qrels-web-";
-const YEARS: [u32; 4] = [2009, 2010, 2011, 2012];
-
 /// Shares of top-level domains that the thesis reports: of ClueWeb09, of its judged pages, of those with a shared address, and of
 /// all shared addresses.
 const PUBLISHED: [(&str, [Option<f64>; 4]); 6] = [
@@ -61,8 +50,8 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
             .to_owned(),
     );
     let crawls = crawls(desk, &sides, &mut study)?;
-    let real = match &desk.data {
-        Some(data) => real(desk, data, &mut study)?,
+    let real = match Lists::of(desk) {
+        Some(lists) => real(&lists, &mut study)?,
         None => None,
     };
     study.lead = [Some(crawls), real].into_iter().flatten().collect::<Vec<_>>().join(" ");
@@ -183,10 +172,8 @@ fn similarity(desk: &Desk<'_>, sides: &Sides, study: &mut Study) -> Result<Strin
 }
 
 /// What the real lists tell, as far as they are there.
-fn real(desk: &Desk<'_>, data: &Path, study: &mut Study) -> Result<Option<String>, LabError> {
-    let file = data.join(ADDRESSES);
-    if file.is_file() {
-        let addresses = addresses(desk, &file)?;
+fn real(lists: &Lists<'_>, study: &mut Study) -> Result<Option<String>, LabError> {
+    if let Some(addresses) = lists.addresses()? {
         study.heading("Real lists");
         study.fact("judged pages of ClueWeb12 with an address", addresses.len().to_string());
         study.table(real_domains(&Tally::of_top_levels(addresses.iter().map(String::as_str))));
@@ -199,19 +186,15 @@ fn real(desk: &Desk<'_>, data: &Path, study: &mut Study) -> Result<Option<String
     );
     let (mut all, mut moved) = (Vec::new(), Vec::new());
     for year in YEARS {
-        let files = ["", "-cw12-url"].map(|end| data.join(format!("{QRELS}{year}{end}.zst")));
-        if !files.iter().all(|file| file.is_file()) {
-            continue;
-        }
-        let [official, shared] = [judged_in(desk, &files[0])?, judged_in(desk, &files[1])?];
-        table.row(judged_row(format!("Web {year}"), &official, &shared));
-        all.extend(official);
+        let (Some(judged), Some(shared)) = (lists.judged(year)?, lists.with_address(year)?) else { continue };
+        table.row(judged_row(format!("Web {year}"), &judged, &shared));
+        all.extend(judged);
         moved.extend(shared);
     }
     if table.rows.is_empty() {
         return Ok(None);
     }
-    let [all, moved] = [all, moved].map(distinct);
+    let (all, moved) = (distinct(all), distinct(moved));
     table.row(judged_row("all of these".to_owned(), &all, &moved));
     study.table(table);
     Ok(Some(format!(
@@ -266,37 +249,11 @@ fn real_domains(tally: &Tally) -> Grid {
     grid
 }
 
-/// The addresses of a list in JSON lines.
-fn addresses(desk: &Desk<'_>, file: &Path) -> Result<Vec<String>, LabError> {
-    // A list has no texts: the address stands in, so that its lines are documents.
-    let fields = Fields { text: "url".into(), ..Fields::default() };
-    let items = read(desk, file, ReadOptions { fields, ..ReadOptions::default() })?;
-    Ok(items.into_iter().map(|item| item.text).collect())
-}
-
-/// The judged documents of a list of judgments, each once.
-fn judged_in(desk: &Desk<'_>, file: &Path) -> Result<Vec<String>, LabError> {
-    let items = read(desk, file, ReadOptions { format: Some(Format::Text), ..ReadOptions::default() })?;
-    let lines = items.iter().flat_map(|item| item.text.lines());
-    Ok(distinct(lines.filter_map(|line| line.split_whitespace().nth(2)).map(str::to_owned).collect()))
-}
-
-fn read(desk: &Desk<'_>, file: &Path, options: ReadOptions) -> Result<Vec<Item>, LabError> {
-    let corpus = Corpus::open(&[file.as_os_str().to_owned()], options)?;
-    let list = Collection { name: "list".to_owned(), corpus, content: ContentMode::Page, generated: false };
-    list.items(ALL, desk.seed, &[], desk.watch)
-}
-
-fn distinct(mut names: Vec<String>) -> Vec<String> {
-    names.sort_unstable();
-    names.dedup();
-    names
-}
-
 #[cfg(test)]
 mod tests {
     use lookalike::walk::Watch;
 
+    use super::super::lists::tests::folder;
     use super::super::transfers::tests::crawls;
     use super::super::world::tests::tables;
     use super::*;
@@ -316,18 +273,12 @@ mod tests {
     #[test]
     fn real_lists_are_counted_where_they_are() {
         let watch = Watch::default();
-        let folder = tempfile::tempdir().unwrap();
-        let desk = Desk { data: Some(folder.path().to_owned()), ..crawls(&watch) };
-        assert_eq!(real(&desk, folder.path(), &mut Study::default()).unwrap(), None);
-        std::fs::create_dir_all(folder.path().join("qrels/urls")).unwrap();
-        std::fs::create_dir_all(folder.path().join("qrels/copycat")).unwrap();
-        let lines = "{\"id\":\"1\",\"url\":\"http://a.com/\"}\n{\"id\":\"2\",\"url\":\"http://b.gov/\"}\n";
-        std::fs::write(folder.path().join(ADDRESSES), lines).unwrap();
-        let qrels = |end: &str| folder.path().join(format!("{QRELS}2010{end}.zst"));
-        std::fs::write(qrels(""), "51 0 x 0\n51 0 y 1\n52 0 x 0\n52  0  z  2\n").unwrap();
-        std::fs::write(qrels("-cw12-url"), "51 0 y 1\n").unwrap();
+        let (folder, empty) = (folder(), tempfile::tempdir().unwrap());
+        let desk = crawls(&watch);
+        let none = Lists { desk: &desk, data: empty.path() };
+        assert_eq!(real(&none, &mut Study::default()).unwrap(), None);
         let mut study = Study::default();
-        let lead = real(&desk, folder.path(), &mut study).unwrap().unwrap();
+        let lead = real(&Lists { desk: &desk, data: folder.path() }, &mut study).unwrap().unwrap();
         assert!(lead.contains("Of 3 pages") && lead.contains("33.3 %"), "{lead}");
         let tables = tables(&study);
         assert_eq!(tables[0].rows[0][1..3], [Value::Count(1), Value::Number(0.5)]);
