@@ -65,7 +65,8 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
     }
     study.text(
         "Fingerprints of unrelated texts are near each other by chance once in 4·10^14 pairs or so, and more often where texts share a \
-         frame or are short; the thesis compared 10^15 pairs and found many of these. A collection of this size has none by chance.",
+         frame or are short. Wikipedia and ClueWeb12 have 3·10^15 pairs, and the thesis found many of these; a collection of this size \
+         has none by chance.",
     );
     Ok(study)
 }
