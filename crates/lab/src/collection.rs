@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use lookalike::corpus::{Corpus, ReadOptions};
+use lookalike::model::Document;
 use lookalike::text::extract::ContentMode;
 use lookalike::text::hash;
 use lookalike::walk::{self, Found, Watch};
@@ -20,7 +21,8 @@ pub enum Wanted {
     Mail,
     /// Pages in several revisions, with the fields `page` and `revno`, which counts from the oldest.
     Revisions,
-    /// The pages of a site at two times; ids or addresses tell the same page, and the field `snapshot` the time.
+    /// The pages of a site at two times; addresses tell the same page, and the field `snapshot` the time, or, where there is
+    /// none, the file: the first is the older one.
     Crawls,
 }
 
@@ -42,6 +44,8 @@ pub struct Collection {
 pub struct Item {
     /// Its ordinal.
     pub ordinal: u64,
+    /// The number of the file that it was in.
+    pub shard: usize,
     /// Its id.
     pub id: String,
     /// Its address.
@@ -106,6 +110,31 @@ impl Collection {
         extras: &[&str],
         watch: &Watch,
     ) -> Result<Vec<Item>, LabError> {
+        self.drawn(most, extras, watch, |ordinal, _| hash::nth(ordinal, hash::mix(seed)))
+    }
+
+    /// The same, but documents of one address are drawn together, so that a page at two times is there twice or not at all.
+    pub fn pages(
+        &self,
+        most: usize,
+        seed: u64,
+        extras: &[&str],
+        watch: &Watch,
+    ) -> Result<Vec<Item>, LabError> {
+        self.drawn(most, extras, watch, |_, document| {
+            let name = document.url.unwrap_or(document.id);
+            hash::nth(1, hash::word(name.as_bytes()) ^ hash::mix(seed))
+        })
+    }
+
+    /// The documents with the smallest lots, in their order.
+    fn drawn(
+        &self,
+        most: usize,
+        extras: &[&str],
+        watch: &Watch,
+        lot: impl Fn(u64, &Document<'_>) -> u64,
+    ) -> Result<Vec<Item>, LabError> {
         let mut items: Vec<(u64, Item)> = Vec::new();
         let mut ordinal = 0;
         let bound = 2 * most.max(1);
@@ -114,14 +143,15 @@ impl Collection {
             ..(**self.corpus.options()).clone()
         };
         let options = std::sync::Arc::new(options);
-        for shard in self.corpus.shards() {
+        for (number, shard) in self.corpus.shards().iter().enumerate() {
             walk::documents(shard, &options, self.content, watch, |found| {
                 match found {
                     Found::Document { document, text } if !text.trim().is_empty() => {
-                        let lot = hash::nth(ordinal, hash::mix(seed));
+                        let lot = lot(ordinal, &document);
                         let extras = (0..extras.len()).map(|n| document.extras.get(n).map(str::to_owned));
                         let item = Item {
                             ordinal,
+                            shard: number,
                             id: document.id.to_owned(),
                             url: document.url.map(str::to_owned),
                             text: text.to_owned(),

@@ -1,5 +1,7 @@
 //! Collections for experiments on machines that have none: made from a seed, with near-duplicates planted in them.
 
+mod crawls;
+
 use std::sync::Arc;
 
 use lookalike::corpus::{Corpus, ReadOptions};
@@ -23,7 +25,9 @@ const LEGITIMATE: u64 = 1_200;
 /// A collection of this kind.
 pub fn collection(wanted: Wanted, seed: u64) -> Collection {
     let lines = match wanted {
-        Wanted::News | Wanted::Crawls => web(DOCUMENTS, seed),
+        // Each page is there at most twice.
+        Wanted::Crawls => crawls::two(DOCUMENTS / 2, seed),
+        Wanted::News => web(DOCUMENTS, seed),
         Wanted::Revisions => revisions(seed),
         Wanted::Mail => mail(seed),
     };

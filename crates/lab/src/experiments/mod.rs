@@ -4,18 +4,28 @@
 //! picture where the paper has one. Figures are never tuned towards the paper; what differs is explained.
 
 mod algorithms;
+mod encyclopedia;
 mod estimators;
 mod henzinger;
+mod judgments;
 mod kinds;
 mod lexicons;
+mod lists;
+mod main_content;
 mod megashingles;
 mod ngram_sets;
 mod probabilistic;
 mod rabin;
+mod ratios_and_addresses;
+mod relative_size;
 mod revisions;
 mod robustness;
 mod stability;
 mod tables;
+mod transfers;
+mod urls;
+mod walks;
+mod world;
 
 use std::path::{Path, PathBuf};
 
@@ -53,11 +63,18 @@ pub static EXPERIMENTS: &[&Experiment] = &[
     &stability::EXPERIMENT,
     &revisions::E7,
     &henzinger::E8,
+    &urls::EXPERIMENT,
+    &judgments::EXPERIMENT,
+    &encyclopedia::EXPERIMENT,
     &tables::EXPERIMENT,
     &estimators::EXPERIMENT,
     &rabin::EXPERIMENT,
+    &relative_size::EXPERIMENT,
+    &ratios_and_addresses::EXPERIMENT,
+    &walks::EXPERIMENT,
     &probabilistic::EXPERIMENT,
     &robustness::EXPERIMENT,
+    &main_content::EXPERIMENT,
     &ngram_sets::EXPERIMENT,
     &kinds::E22,
 ];

@@ -34,7 +34,7 @@ const MOST_BITS: u32 = 10;
 /// Bits of the published table.
 const BITS: [u32; 3] = [1, 3, 5];
 /// Methods that SimHash is held against.
-const OTHERS: [&str; 8] = ["minhash", "supershingles", "imatch", "a0", "a1", "a4", "a11", "a12"];
+const OTHERS: [&str; 8] = ["minhash", "supershingles", "imatch", "a0", "a1", "a4", "a8", "a12"];
 
 /// A comparison of a page's newest revision with an older one.
 #[derive(Debug, Clone, Default)]

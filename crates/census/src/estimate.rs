@@ -1,0 +1,152 @@
+//! A number and how sure it is.
+
+use crate::random::Random;
+
+/// The 97.5 % point of the normal distribution.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// Draws of a bootstrap.
+pub const ROUNDS: usize = 400;
+
+/// An estimate with its error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The number.
+    pub value: f64,
+    /// Its standard error.
+    pub error: f64,
+    /// Its 95 % interval.
+    pub interval: (f64, f64),
+}
+
+impl Estimate {
+    /// By the normal distribution.
+    pub fn normal(value: f64, error: f64) -> Self {
+        Estimate { value, error, interval: (value - Z * error, value + Z * error) }
+    }
+
+    /// Of a positive number whose logarithm has this standard error.
+    pub fn on_log_scale(value: f64, error_of_log: f64) -> Self {
+        let factor = (Z * error_of_log).exp();
+        Estimate { value, error: value * error_of_log, interval: (value / factor, value * factor) }
+    }
+
+    /// The mean of independent draws; of fewer than two, the error is not known.
+    pub fn mean(draws: &[f64]) -> Option<Self> {
+        let (mean, variance) = moments(draws)?;
+        Some(Estimate::normal(mean, (variance / draws.len() as f64).sqrt()))
+    }
+
+    /// The share of `part` in `whole`, with the interval of Wilson (1927).
+    pub fn share(part: u64, whole: u64) -> Option<Self> {
+        if whole == 0 {
+            return None;
+        }
+        let (n, p) = (whole as f64, part as f64 / whole as f64);
+        let scale = 1.0 + Z * Z / n;
+        let middle = (p + Z * Z / (2.0 * n)) / scale;
+        let spread = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
+        let interval = ((middle - spread).max(0.0), (middle + spread).min(1.0));
+        Some(Estimate { value: p, error: (p * (1.0 - p) / n).sqrt(), interval })
+    }
+
+    /// A value with the spread of its bootstrap draws; `draw` makes one of them, none where it is undefined.
+    pub fn bootstrap(
+        value: f64,
+        seed: u64,
+        mut draw: impl FnMut(&mut Random) -> Option<f64>,
+    ) -> Option<Self> {
+        let draws = (0..ROUNDS as u64).filter_map(|round| draw(&mut Random::part(seed, round)));
+        Estimate::around(value, draws.filter(|draw| draw.is_finite()).collect())
+    }
+
+    /// A value with the spread of such draws: their standard deviation, and the middle 95 %.
+    pub fn around(value: f64, mut draws: Vec<f64>) -> Option<Self> {
+        let (_, variance) = moments(&draws)?;
+        draws.sort_by(f64::total_cmp);
+        let interval = (quantile(&draws, 0.025), quantile(&draws, 0.975));
+        Some(Estimate { value, error: variance.sqrt(), interval })
+    }
+
+    /// The same, multiplied by a known number.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
+        let (low, high) = (self.interval.0 * factor, self.interval.1 * factor);
+        let interval = (low.min(high), low.max(high));
+        Estimate { value: self.value * factor, error: self.error * factor.abs(), interval }
+    }
+
+    /// True when the interval holds this number.
+    pub fn covers(&self, truth: f64) -> bool {
+        self.interval.0 <= truth && truth <= self.interval.1
+    }
+}
+
+/// Mean and unbiased variance; of fewer than two numbers there is none.
+fn moments(draws: &[f64]) -> Option<(f64, f64)> {
+    if draws.len() < 2 {
+        return None;
+    }
+    let n = draws.len() as f64;
+    let mean = draws.iter().sum::<f64>() / n;
+    Some((mean, draws.iter().map(|draw| (draw - mean).powi(2)).sum::<f64>() / (n - 1.0)))
+}
+
+/// A quantile of sorted numbers, with linear interpolation.
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let place = share * (sorted.len() - 1) as f64;
+    let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    below + (above - below) * place.fract()
+}
+
+/// So many draws with replacement.
+pub(crate) fn resampled<'a, T>(from: &'a [T], random: &mut Random) -> Vec<&'a T> {
+    from.iter().filter_map(|_| random.pick(from)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wilson_is_as_published() {
+        for (part, low, high) in [(5, 0.0215, 0.1118), (16, 0.1010, 0.2442), (37, 0.2818, 0.4678)] {
+            let (found_low, found_high) = Estimate::share(part, 100).unwrap().interval;
+            assert!((found_low - low).abs() < 5e-5 && (found_high - high).abs() < 5e-5, "{part}");
+        }
+        assert_eq!(Estimate::share(0, 0), None);
+    }
+
+    #[test]
+    fn intervals_of_means_cover_the_truth_as_often_as_they_say() {
+        let covered = (0..400)
+            .filter(|&run| {
+                let mut random = Random::part(3, run);
+                let draws: Vec<f64> = (0..50).map(|_| random.unit()).collect();
+                Estimate::mean(&draws).unwrap().covers(0.5)
+            })
+            .count();
+        assert!((360..=396).contains(&covered), "{covered} of 400");
+        assert_eq!(Estimate::mean(&[1.0]), None);
+    }
+
+    #[test]
+    fn a_bootstrap_knows_the_error_of_a_mean() {
+        let mut random = Random::new(5);
+        let draws: Vec<f64> = (0..400).map(|_| random.unit()).collect();
+        let plain = Estimate::mean(&draws).unwrap();
+        let mean = |random: &mut Random| {
+            Some(resampled(&draws, random).into_iter().sum::<f64>() / draws.len() as f64)
+        };
+        let again = Estimate::bootstrap(plain.value, 9, mean).unwrap();
+        assert!((again.error / plain.error - 1.0).abs() < 0.15);
+        assert!((again.interval.0 - plain.interval.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn factors_keep_the_ends_in_order() {
+        assert_eq!(Estimate::normal(1.0, 0.0).times(-2.0).interval, (-2.0, -2.0));
+        let turned = Estimate { value: 1.0, error: 1.0, interval: (0.5, 2.0) }.times(-1.0);
+        assert_eq!(turned.interval, (-2.0, -0.5));
+    }
+}

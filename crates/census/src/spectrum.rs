@@ -1,0 +1,186 @@
+//! How fast a walk on a regular graph forgets where it began: the second eigenvalue of its transition matrix.
+//!
+//! The graph is undirected; loops fill it up to degree `d`, so that the transition matrix is `I − L/d`, where `L` is the Laplacian
+//! of the graph without loops. With `d` in the millions all eigenvalues of the former crowd at 1, and in a web a hub
+//! stretches those of the latter over many orders of magnitude, so that plain power iteration would take millions of rounds. The
+//! smallest one of `L` orthogonal to the constant vector is found by inverse power iteration, each round solved by conjugate
+//! gradients; the largest one matters only where `d` is small, and there power iteration does.
+
+use crate::random::Random;
+
+/// Rounds of an iteration.
+const ROUNDS: usize = 2_000;
+
+/// The eigenvalue of the transition matrix, other than the first, that is farthest from 0; 1 for a graph of several parts.
+///
+/// `neighbours` lists for each node the others that it is joined to, both ways and each once. Where iteration stops short, the
+/// value is too small: the walk is never faster than it says, but for rounding.
+pub fn second_eigenvalue(neighbours: &[Vec<u32>], degree: u64) -> Option<f64> {
+    let most = neighbours.iter().map(Vec::len).max()?;
+    if neighbours.len() < 2 || most == 0 {
+        return None;
+    }
+    if !is_connected(neighbours) {
+        return Some(1.0);
+    }
+    let near = 1.0 - smallest(neighbours) / degree as f64;
+    // By Gershgorin no eigenvalue of the Laplacian is above twice the largest degree.
+    if degree >= 2 * most as u64 {
+        return Some(near);
+    }
+    let far = 1.0 - largest(neighbours) / degree as f64;
+    Some(if near.abs() >= far.abs() { near } else { far })
+}
+
+fn is_connected(neighbours: &[Vec<u32>]) -> bool {
+    let mut seen = vec![false; neighbours.len()];
+    let mut open = vec![0];
+    seen[0] = true;
+    while let Some(node) = open.pop() {
+        for &next in &neighbours[node] {
+            if !std::mem::replace(&mut seen[next as usize], true) {
+                open.push(next as usize);
+            }
+        }
+    }
+    seen.into_iter().all(|seen| seen)
+}
+
+/// The Laplacian applied to a vector.
+fn laplacian(neighbours: &[Vec<u32>], vector: &[f64]) -> Vec<f64> {
+    let row = |(list, &value): (&Vec<u32>, &f64)| {
+        list.len() as f64 * value - list.iter().map(|&other| vector[other as usize]).sum::<f64>()
+    };
+    neighbours.iter().zip(vector).map(row).collect()
+}
+
+/// The smallest eigenvalue of the Laplacian but 0.
+fn smallest(neighbours: &[Vec<u32>]) -> f64 {
+    let mut vector = start(neighbours.len());
+    let mut before = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        vector = solve(neighbours, &vector);
+        normalise(&mut vector);
+        let quotient = dot(&laplacian(neighbours, &vector), &vector);
+        if (before - quotient).abs() <= 1e-7 * quotient {
+            return quotient;
+        }
+        before = quotient;
+    }
+    before
+}
+
+/// The largest eigenvalue of the Laplacian.
+fn largest(neighbours: &[Vec<u32>]) -> f64 {
+    let mut vector = start(neighbours.len());
+    let mut quotient = 0.0;
+    for _ in 0..ROUNDS {
+        let mut next = laplacian(neighbours, &vector);
+        quotient = dot(&next, &vector);
+        normalise(&mut next);
+        vector = next;
+    }
+    quotient
+}
+
+/// A vector whose Laplacian is `right`, which is orthogonal to the constant vector: conjugate gradients with the diagonal
+/// as preconditioner.
+fn solve(neighbours: &[Vec<u32>], right: &[f64]) -> Vec<f64> {
+    let scaled = |vector: &[f64]| -> Vec<f64> {
+        vector.iter().zip(neighbours).map(|(value, list)| value / list.len().max(1) as f64).collect()
+    };
+    let mut solution = vec![0.0; right.len()];
+    let mut rest = right.to_vec();
+    let mut other = scaled(&rest);
+    let mut direction = other.clone();
+    let mut product = dot(&rest, &other);
+    let enough = 1e-16 * product;
+    for _ in 0..ROUNDS {
+        if product <= enough {
+            break;
+        }
+        let image = laplacian(neighbours, &direction);
+        let step = product / dot(&direction, &image);
+        solution.iter_mut().zip(&direction).for_each(|(value, along)| *value += step * along);
+        rest.iter_mut().zip(&image).for_each(|(value, along)| *value -= step * along);
+        other = scaled(&rest);
+        let next = dot(&rest, &other);
+        let turn = next / product;
+        direction.iter_mut().zip(&other).for_each(|(value, fresh)| *value = fresh + turn * *value);
+        product = next;
+    }
+    solution
+}
+
+fn start(nodes: usize) -> Vec<f64> {
+    let mut random = Random::new(nodes as u64);
+    let mut vector: Vec<f64> = (0..nodes).map(|_| random.unit() - 0.5).collect();
+    normalise(&mut vector);
+    vector
+}
+
+fn dot(one: &[f64], other: &[f64]) -> f64 {
+    one.iter().zip(other).map(|(a, b)| a * b).sum()
+}
+
+/// Orthogonal to the constant vector, of length 1.
+fn normalise(vector: &mut [f64]) {
+    let mean = vector.iter().sum::<f64>() / vector.len() as f64;
+    vector.iter_mut().for_each(|value| *value -= mean);
+    let norm = dot(vector, vector).sqrt();
+    if norm > 0.0 {
+        vector.iter_mut().for_each(|value| *value /= norm);
+    }
+}
+
+/// Steps after which the walk is within `epsilon` of uniform over `nodes` nodes: `ln(n/ε)/(1−|λ2|)`.
+pub fn burn_in(nodes: f64, epsilon: f64, second: f64) -> f64 {
+    (nodes / epsilon).ln() / (1.0 - second.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complete(nodes: u32) -> Vec<Vec<u32>> {
+        (0..nodes).map(|node| (0..nodes).filter(|&other| other != node).collect()).collect()
+    }
+
+    #[test]
+    fn small_graphs() {
+        assert!((second_eigenvalue(&complete(3), 4).unwrap() - 0.25).abs() < 1e-9);
+        assert!((second_eigenvalue(&complete(2), 3).unwrap() - 1.0 / 3.0).abs() < 1e-9);
+        // Without loops two nodes swap for ever.
+        assert!((second_eigenvalue(&complete(2), 1).unwrap() + 1.0).abs() < 1e-9);
+        assert_eq!(second_eigenvalue(&[vec![]], 3), None);
+        let two_parts: Vec<Vec<u32>> = vec![vec![1], vec![0], vec![3], vec![2]];
+        assert_eq!(second_eigenvalue(&two_parts, 9), Some(1.0));
+    }
+
+    #[test]
+    fn a_ring_has_the_known_spectrum() {
+        let n = 40;
+        let ring: Vec<Vec<u32>> = (0..n).map(|node| vec![(node + 1) % n, (node + n - 1) % n]).collect();
+        let wanted = 1.0 - (2.0 - 2.0 * (std::f64::consts::TAU / f64::from(n)).cos()) / 1000.0;
+        let found = second_eigenvalue(&ring, 1000).unwrap();
+        assert!(((1.0 - found) / (1.0 - wanted) - 1.0).abs() < 1e-5, "{found} {wanted}");
+    }
+
+    #[test]
+    fn a_star_has_the_known_spectrum() {
+        // Laplacian 0, 1 for all but two of the nodes, and their number.
+        let star: Vec<Vec<u32>> =
+            (0..50).map(|node| if node == 0 { (1..50).collect() } else { vec![0] }).collect();
+        assert!((second_eigenvalue(&star, 1_000).unwrap() - 0.999).abs() < 1e-9);
+        // The largest is 50: with a degree of 50 the eigenvalue is 0, and 1 − 1/50 is farther from it.
+        assert!((second_eigenvalue(&star, 50).unwrap() - 0.98).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_walk_of_the_slides() {
+        let steps = burn_in(1e9, 0.01, 1.0 - 1e-6);
+        assert!((steps / 2.533e7 - 1.0).abs() < 1e-4, "{steps}");
+        // At 20 neighbours of 10 million, that many steps leave a page 51 times.
+        assert_eq!((steps * 20.0 / 1e7).round(), 51.0);
+    }
+}

@@ -1,0 +1,195 @@
+//! A world for estimators: the pages of a collection, of which engines have parts, and a measurer who owns a few.
+//!
+//! A fifth of the pages is the measurer's own: words and how rare they are come from there and from nowhere else. Engines
+//! have parts of the rest.
+
+use lookalike::report::study::Value;
+use lookalike_census::Estimate;
+use lookalike_census::engine::{Page, Pages, Word};
+use lookalike_census::random::Random;
+use lookalike_census::simulation::{Library, SimulatedEngine};
+
+use super::Desk;
+use crate::collection::{Collection, Wanted};
+use crate::trial::LabError;
+
+/// One page in so many is the measurer's own.
+const OWN: u32 = 5;
+
+/// Fewer pages than this make no world.
+const LEAST: usize = 100;
+
+/// Pages, and what the measurer knows beforehand.
+pub(super) struct World {
+    pub(super) library: Library,
+    /// Pages that engines can have.
+    pub(super) pages: Vec<Page>,
+    /// On how many of the measurer's own pages each word is.
+    frequencies: Vec<u32>,
+    own: Vec<Page>,
+    /// Pages by length, from 0 for the shortest to 1 for the longest.
+    rank: Vec<f64>,
+}
+
+/// Which pages an engine has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taste {
+    /// Any page is as likely.
+    None,
+    /// Long pages are likelier, in every engine that has this taste.
+    Long,
+}
+
+impl World {
+    /// The world of a desk's collection.
+    pub(super) fn new(desk: &Desk<'_>) -> Result<(World, Collection), LabError> {
+        let collection = desk.collection(Wanted::News)?;
+        let items = collection.items(desk.documents, desk.seed, &[], desk.watch)?;
+        if items.len() < LEAST {
+            return Err(LabError::Request(format!(
+                "{} has {} documents with text; a world of engines needs at least {LEAST}, so name a larger collection",
+                collection.name,
+                items.len()
+            )));
+        }
+        let library = Library::of_texts(items.iter().map(|item| item.text.as_str()));
+        Ok((World::of(library), collection))
+    }
+
+    pub(super) fn of(library: Library) -> Self {
+        let (own, pages): (Vec<Page>, Vec<Page>) = library.pages().partition(|page| page.0 % OWN == 0);
+        let mut frequencies = vec![0; library.vocabulary()];
+        for &page in &own {
+            library.words(page).iter().for_each(|word| frequencies[word.0 as usize] += 1);
+        }
+        let mut by_length: Vec<Page> = library.pages().collect();
+        by_length.sort_by_key(|&page| (library.length(page), page));
+        let mut rank = vec![0.0; library.len()];
+        for (place, page) in by_length.iter().enumerate() {
+            rank[page.0 as usize] = place as f64 / library.len() as f64;
+        }
+        World { library, pages, frequencies, own, rank }
+    }
+
+    /// On how many of the measurer's own pages a word is.
+    pub(super) fn frequency(&self, word: Word) -> u32 {
+        self.frequencies[word.0 as usize]
+    }
+
+    /// Number of the measurer's own pages.
+    pub(super) fn own(&self) -> &[Page] {
+        &self.own
+    }
+
+    /// The words that are on at least these shares of the measurer's own pages and at most those, never of fewer than two.
+    pub(super) fn words(&self, least: f64, most: f64) -> Vec<Word> {
+        let bound = |share: f64| (share * self.own.len() as f64).round() as u32;
+        let (least, most) = (bound(least).max(2), bound(most).max(2));
+        let words = (0..self.frequencies.len() as u32).map(Word);
+        words.filter(|&word| (least..=most).contains(&self.frequency(word))).collect()
+    }
+
+    /// The pages of an engine that has this share of the world.
+    pub(super) fn part(&self, share: f64, taste: Taste, seed: u64) -> Vec<Page> {
+        let mut random = Random::new(seed);
+        let likely = |page: &Page| match taste {
+            Taste::None => share,
+            // Twice the share for the longest, none for the shortest; more than all is all.
+            Taste::Long => 2.0 * share * self.rank[page.0 as usize],
+        };
+        self.pages.iter().filter(|page| random.chance(likely(page))).copied().collect()
+    }
+
+    /// An engine over these pages that shows at most `shown` results.
+    pub(super) fn engine(&self, pages: &[Page], shown: usize, seed: u64) -> SimulatedEngine {
+        SimulatedEngine::new(&self.library, pages, shown, seed)
+    }
+
+    /// Words of the average page among these.
+    pub(super) fn mean_length(&self, pages: impl IntoIterator<Item = Page>) -> f64 {
+        let (sum, count) = pages
+            .into_iter()
+            .fold((0.0, 0.0), |(sum, count), page| (sum + f64::from(self.library.length(page)), count + 1.0));
+        sum / count
+    }
+
+    /// Quarters of the world by length: 0 for the shortest pages, 3 for the longest.
+    pub(super) fn quarter(&self, page: Page) -> usize {
+        ((4.0 * self.rank[page.0 as usize]) as usize).min(3)
+    }
+}
+
+/// A number and its interval for two columns of a table.
+pub(super) fn cells(estimate: Option<Estimate>) -> [Value; 2] {
+    [estimate.map(|estimate| estimate.value).into(), estimate.map(|estimate| estimate.interval).into()]
+}
+
+/// The same and whether the interval holds the truth.
+pub(super) fn cells_with_truth(estimate: Option<Estimate>, truth: f64) -> [Value; 3] {
+    let [value, interval] = cells(estimate);
+    let held = estimate.map(|estimate| if estimate.covers(truth) { "yes" } else { "no" });
+    [value, interval, held.into()]
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::sync::Arc;
+
+    use lookalike::corpus::{Corpus, ReadOptions};
+    use lookalike::engine::{Settings, Spool};
+    use lookalike::generate::{Plan, write_jsonl};
+    use lookalike::report::Study;
+    use lookalike::report::study::{Block, Grid};
+    use lookalike::text::extract::ContentMode;
+    use lookalike::walk::Watch;
+
+    use super::*;
+
+    /// A desk with a small collection on it.
+    pub(crate) fn desk(documents: u64, watch: &Watch) -> Desk<'_> {
+        let mut lines = Vec::new();
+        write_jsonl(Plan { documents, seed: 5 }, &mut lines, &mut std::io::sink()).unwrap();
+        let corpus = Corpus::in_memory("small.jsonl", Arc::from(lines), ReadOptions::default());
+        let given = Collection { name: "small".into(), corpus, content: ContentMode::Page, generated: true };
+        Desk { given: Some(given), ..bare(watch) }
+    }
+
+    /// A desk with nothing on it.
+    pub(crate) fn bare(watch: &Watch) -> Desk<'_> {
+        Desk {
+            given: None,
+            data: None,
+            folder: std::env::temp_dir(),
+            documents: 2_000,
+            settings: Settings { threads: 1, memory: 1 << 30, spool: Spool::None },
+            seed: 7,
+            watch,
+        }
+    }
+
+    /// The tables of a study.
+    pub(crate) fn tables(study: &Study) -> Vec<&Grid> {
+        let blocks = study.blocks.iter();
+        blocks.filter_map(|block| if let Block::Table(grid) = block { Some(grid) } else { None }).collect()
+    }
+
+    #[test]
+    fn tastes_and_quarters() {
+        let watch = Watch::default();
+        let (world, _) = World::new(&desk(300, &watch)).unwrap();
+        assert_eq!(world.own().len() + world.pages.len(), world.library.len());
+        let all = world.mean_length(world.pages.iter().copied());
+        let plain = world.mean_length(world.part(0.5, Taste::None, 1));
+        let long = world.mean_length(world.part(0.5, Taste::Long, 1));
+        assert!((plain / all - 1.0).abs() < 0.15 && long > 1.2 * all, "{all} {plain} {long}");
+        let quarters = [0, 1, 2, 3].map(|q| world.library.pages().filter(|&p| world.quarter(p) == q).count());
+        assert!(quarters.iter().max().unwrap() - quarters.iter().min().unwrap() <= 1, "{quarters:?}");
+    }
+
+    #[test]
+    fn a_handful_of_documents_is_refused() {
+        let watch = Watch::default();
+        let refused = World::new(&desk(20, &watch)).err().unwrap().to_string();
+        assert!(refused.contains("20 documents"), "{refused}");
+    }
+}
