@@ -21,7 +21,10 @@ pub fn wilson_at(p: f64, n: f64, z: f64) -> Option<(f64, f64)> {
     let middle = p + z * z / (2.0 * n);
     let spread = z * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + z * z / n;
-    Some((((middle - spread) / scale).max(0.0), ((middle + spread) / scale).min(1.0)))
+    // At the ends the formula gives 0 and 1 but for rounding.
+    let low = if p > 0.0 { ((middle - spread) / scale).max(0.0) } else { 0.0 };
+    let high = if p < 1.0 { ((middle + spread) / scale).min(1.0) } else { 1.0 };
+    Some((low, high))
 }
 
 #[cfg(test)]
@@ -35,5 +38,6 @@ mod tests {
             assert!((found_low - low).abs() < 5e-5 && (found_high - high).abs() < 5e-5, "{part}");
         }
         assert_eq!(wilson(0, 0), None);
+        assert_eq!((wilson(0, 7).unwrap().0, wilson(7, 7).unwrap().1), (0.0, 1.0));
     }
 }

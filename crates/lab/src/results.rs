@@ -535,6 +535,7 @@ impl Results<'_> {
             y: axis("precision"),
             points,
             goal: None,
+            rightwards: true,
         })
     }
 

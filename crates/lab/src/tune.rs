@@ -420,8 +420,8 @@ impl Tuned {
                 thousands(self.truth)
             ));
         }
-        study.table(self.table());
         study.plot(self.frontier(request));
+        study.table(self.table());
         study.text(
             "Seconds are of this machine, on the sample; those of the cheapest that reach the goal are the least of three \
              runs. A run with every pair measured has a precision of 1 by itself.",
@@ -526,6 +526,7 @@ impl Tuned {
             },
             points: points.collect(),
             goal: Some(goal),
+            rightwards: false,
         })
     }
 }

@@ -133,6 +133,7 @@ fn choices() -> Study {
             y: axis("recall", None, false),
             points: points.collect(),
             goal: Some(0.9),
+            rightwards: false,
         })
     };
     study.plot(plot("A few settings: recall and cost", 12));

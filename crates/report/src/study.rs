@@ -148,6 +148,8 @@ pub struct Points {
     pub points: Vec<Named>,
     /// A height to reach.
     pub goal: Option<f64>,
+    /// Further right is better, as with recall; else further left, as with cost.
+    pub rightwards: bool,
 }
 
 /// A point with a name.
@@ -157,7 +159,7 @@ pub struct Named {
     pub name: String,
     /// Where it is, and how sure its height is.
     pub at: Point,
-    /// No other is both further left and higher.
+    /// No other is both better along the axis and higher.
     pub frontier: bool,
     /// The one that was chosen.
     pub chosen: bool,

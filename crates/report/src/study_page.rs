@@ -8,6 +8,9 @@ use crate::study::{Block, Grid, Study, Value};
 use crate::tables::Head::{Number, Words};
 use crate::tables::{head, number, table};
 
+/// Tables of more rows are folded.
+const LONG: usize = 40;
+
 /// Makes one self-contained HTML page of studies.
 ///
 /// It loads nothing and runs no script, and everything that studies say is escaped. Equal studies give equal pages.
@@ -82,6 +85,11 @@ fn block(html: &mut Html, id: &str, block: &Block) {
     match block {
         Block::Heading(text) => html.leaf("h3", &[], text),
         Block::Text(text) => paragraphs(html, None, text),
+        // A long table would stand between a reader and the pictures below it.
+        Block::Table(grid) if grid.rows.len() > LONG => html.element("details", &[], |html| {
+            html.leaf("summary", &[], &format!("{} ({} rows)", grid.name, grid.rows.len()));
+            self::grid(html, grid);
+        }),
         Block::Table(grid) => self::grid(html, grid),
         Block::Plot(plot) => plots::plot(html, id, plot),
     }

@@ -47,6 +47,7 @@ fn points(text: &str) -> Points {
             point(4.0, 0.95, true, false),
         ],
         goal: Some(0.8),
+        rightwards: false,
     }
 }
 
@@ -387,8 +388,12 @@ fn any_lines() -> impl Strategy<Value = Plot> {
 fn any_points() -> impl Strategy<Value = Plot> {
     let point = (".{0,40}", any_point(), any::<bool>(), any::<bool>())
         .prop_map(|(name, at, frontier, chosen)| Named { name, at, frontier, chosen });
-    (any_axis(), any_axis(), prop::collection::vec(point, 0..40), prop::option::of(any_number()))
-        .prop_map(|(x, y, points, goal)| Plot::Points(Points { name: "p".to_owned(), x, y, points, goal }))
+    (any_axis(), any_axis(), prop::collection::vec(point, 0..40), prop::option::of(any_number())).prop_map(
+        |(x, y, points, goal)| {
+            let rightwards = points.len() % 2 == 0;
+            Plot::Points(Points { name: "p".to_owned(), x, y, points, goal, rightwards })
+        },
+    )
 }
 
 fn any_heat() -> impl Strategy<Value = Plot> {

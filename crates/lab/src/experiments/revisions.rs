@@ -279,7 +279,9 @@ fn over_cosine(
         }
         found.push((name.to_owned(), pairs));
     }
-    let steps: Vec<f64> = (0..=20).map(|step| 0.5 + f64::from(step) * 0.025).collect();
+    // Most revisions are close; so steps are finer near 1.
+    let coarse = (0..18).map(|step| 0.5 + f64::from(step) * 0.025);
+    let steps: Vec<f64> = coarse.chain((0..=10).map(|step| 0.95 + f64::from(step) * 0.005)).collect();
     let tally = |pairs: &BTreeSet<(u32, u32)>, c: f64| {
         Tally::of(
             compared,

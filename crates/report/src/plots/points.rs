@@ -35,7 +35,7 @@ pub(crate) fn draw(html: &mut Html, id: &str, points: &Points) {
     svg::picture(html, &picture, |html| {
         frame.draw(html, &points.x.name, &points.y.name);
         draw_goal(html, &frame, goal);
-        frontier(html, &frame, &placed);
+        frontier(html, &frame, &placed, points.rightwards);
         for point in placed.iter().filter(|point| interval(&point.named.at).is_some()) {
             let (low, high) = interval(&point.named.at).unwrap_or_default();
             whisker(html, "whisker plain", point.place.0, (frame.y.inside(low), frame.y.inside(high)));
@@ -106,11 +106,12 @@ fn draw_goal(html: &mut Html, frame: &Frame, goal: Option<f64>) {
     }
 }
 
-/// What can be had for so much: as high as the last point of the frontier before it.
-fn frontier(html: &mut Html, frame: &Frame, placed: &[Placed<'_>]) {
+/// What can be had for so much: as high as the last point of the frontier on the better side of it.
+fn frontier(html: &mut Html, frame: &Frame, placed: &[Placed<'_>], rightwards: bool) {
     let mut corners: Vec<(f64, f64)> =
         placed.iter().filter(|point| point.named.frontier).map(|point| point.place).collect();
-    corners.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    let along = |place: &(f64, f64)| if rightwards { -place.0 } else { place.0 };
+    corners.sort_by(|a, b| along(a).total_cmp(&along(b)).then(b.1.total_cmp(&a.1)));
     let mut steps: Vec<(f64, f64)> = Vec::new();
     for corner in corners {
         if let Some(last) = steps.last() {
@@ -118,7 +119,8 @@ fn frontier(html: &mut Html, frame: &Frame, placed: &[Placed<'_>]) {
         }
         steps.push(corner);
     }
-    let end = steps.last().map(|last| (frame.edges().1, last.1));
+    let (left, right, ..) = frame.edges();
+    let end = steps.last().map(|last| (if rightwards { left } else { right }, last.1));
     steps.extend(end);
     path(html, "curve frontier-line", &frame.clip(&steps));
 }
@@ -237,7 +239,8 @@ fn describe(points: &Points, found: &[&Named]) -> String {
 fn caption(points: &Points, hidden: usize, all: usize) -> String {
     let mut words = vec![sentence(&points.name)];
     if points.points.iter().any(|point| point.frontier) {
-        words.push("On the frontier: no other point is both further left and higher.".to_owned());
+        let better = if points.rightwards { "right" } else { "left" };
+        words.push(format!("On the frontier: no other point is both further {better} and higher."));
     }
     if points.points.iter().any(|point| interval(&point.at).is_some()) {
         words.push("Whiskers are intervals of 95 %.".to_owned());
