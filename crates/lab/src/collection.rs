@@ -137,7 +137,7 @@ impl Collection {
     ) -> Result<Vec<Item>, LabError> {
         let mut items: Vec<(u64, Item)> = Vec::new();
         let mut ordinal = 0;
-        let bound = 2 * most.max(1);
+        let bound = most.max(1).saturating_mul(2);
         let options = ReadOptions {
             extras: extras.iter().map(|&name| name.to_owned()).collect(),
             ..(**self.corpus.options()).clone()

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use lookalike::corpus::{Corpus, ReadOptions};
 use lookalike::generate::{Plan, write_jsonl};
 use lookalike::model::Media;
-use lookalike::text::hash;
 use serde::Serialize;
 
 use crate::collection::{Collection, Wanted};
+use crate::draws::Draws;
 
 /// Documents of a generated collection.
 const DOCUMENTS: u64 = 4_000;
@@ -79,26 +79,12 @@ fn texts(wanted: u64, seed: u64) -> Vec<Vec<String>> {
     texts
 }
 
-/// Random numbers that follow from a seed.
-struct Dice(u64, u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.1 += 1;
-        hash::nth(self.1, self.0)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (u128::from(self.next()) * bound.max(1) as u128 >> 64) as usize
-    }
-}
-
 /// Changes so many words: some are left out, some added, some exchanged for others of the same text.
-fn edit(words: &mut Vec<String>, edits: usize, dice: &mut Dice) {
+fn edit(words: &mut Vec<String>, edits: usize, draws: &mut Draws) {
     for _ in 0..edits {
-        let (at, other) = (dice.below(words.len()), dice.below(words.len()));
+        let (at, other) = (draws.below(words.len()), draws.below(words.len()));
         let word = words[other].clone();
-        match dice.below(3) {
+        match draws.below(3) {
             0 if words.len() > 20 => drop(words.remove(at)),
             1 => words.insert(at, word),
             _ => words[at] = word,
@@ -110,7 +96,7 @@ fn edit(words: &mut Vec<String>, edits: usize, dice: &mut Dice) {
 fn revisions(seed: u64) -> Arc<[u8]> {
     let mut lines = Vec::new();
     for (page, mut words) in texts(PAGES, seed).into_iter().enumerate() {
-        let mut dice = Dice(hash::mix(seed ^ page as u64), 0);
+        let mut draws = Draws::new(seed, page as u64);
         for revision in (1..=REVISIONS).rev() {
             put(
                 &mut lines,
@@ -122,8 +108,8 @@ fn revisions(seed: u64) -> Arc<[u8]> {
                     text: words.join(" "),
                 },
             );
-            let edits = [1, 2, 4, 8, 30, 120][dice.below(6)];
-            edit(&mut words, edits, &mut dice);
+            let edits = [1, 2, 4, 8, 30, 120][draws.below(6)];
+            edit(&mut words, edits, &mut draws);
         }
     }
     lines.into()
@@ -136,10 +122,10 @@ fn mail(seed: u64) -> Arc<[u8]> {
     for campaign in 0..CAMPAIGNS {
         let Some(words) = texts.next() else { break };
         for message in 0..MESSAGES {
-            let mut dice = Dice(hash::mix(seed ^ campaign << 20 ^ message), 0);
+            let mut draws = Draws::new(seed, campaign * MESSAGES + message);
             let mut words = words.clone();
-            let edits = dice.below(12);
-            edit(&mut words, edits, &mut dice);
+            let edits = draws.below(12);
+            edit(&mut words, edits, &mut draws);
             let id = format!("spam-{campaign}-{message}");
             put(
                 &mut lines,

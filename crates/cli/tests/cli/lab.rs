@@ -65,7 +65,7 @@ fn near_to(value: &Value, expected: f64, what: &str) {
 fn a_comparison_is_what_counting_by_hand_gives() {
     let folder = Folder::new();
     let documents = families(250, 11);
-    let input = folder.file("docs.jsonl", &jsonl(&documents));
+    let input = folder.file("docs.jsonl", jsonl(&documents));
     let (truth, accepted) = (truth(&documents), accepted(&folder, &input));
     let pool: BTreeSet<&Pair> = accepted.values().flatten().collect();
     for against in ["union", "exact"] {
@@ -137,7 +137,7 @@ fn rows(folder: &Folder, out: &Path) -> Vec<Value> {
 fn every_pair_of_the_pool_is_written_with_its_verdict() {
     let folder = Folder::new();
     let documents = families(250, 11);
-    let input = folder.file("docs.jsonl", &jsonl(&documents));
+    let input = folder.file("docs.jsonl", jsonl(&documents));
     let accepted = accepted(&folder, &input);
     let pool: BTreeSet<&Pair> = accepted.values().flatten().collect();
     let out = folder.join("out");
@@ -163,7 +163,7 @@ fn every_pair_of_the_pool_is_written_with_its_verdict() {
 fn a_sampled_pool_says_how_sure_it_is() {
     let folder = Folder::new();
     let documents = families(300, 5);
-    let input = folder.file("docs.jsonl", &jsonl(&documents));
+    let input = folder.file("docs.jsonl", jsonl(&documents));
     let run = |out: &str, most: &str| {
         let out = folder.join(out);
         let words = "compare --methods a4,imatch,word-tuples,minhash --truth edit:0.8 --most-measured";
@@ -196,7 +196,7 @@ fn without_speed(mut methods: Value) -> Value {
 #[test]
 fn a_comparison_that_was_killed_goes_on_and_ends_the_same() {
     let folder = Folder::new();
-    let input = folder.file("docs.jsonl", &jsonl(&families(1500, 3)));
+    let input = folder.file("docs.jsonl", jsonl(&families(1500, 3)));
     let run = |out: &str, threads: &str| {
         lab("compare --methods all --threads").arg(threads).path(&input).option("-o", folder.join(out))
     };
@@ -220,7 +220,7 @@ fn a_comparison_that_was_killed_goes_on_and_ends_the_same() {
 fn what_cannot_be_compared_is_told_in_a_sentence() {
     let folder = Folder::new();
     let one = folder.file("one.jsonl", b"{\"id\":\"a\",\"text\":\"only one document here\"}\n");
-    let two = folder.file("two.jsonl", &jsonl(&families(2, 1)));
+    let two = folder.file("two.jsonl", jsonl(&families(2, 1)));
     let (out, numbers) = (folder.join("out"), std::cell::Cell::new(0));
     let fresh = || {
         numbers.set(numbers.get() + 1);
@@ -239,7 +239,7 @@ fn what_cannot_be_compared_is_told_in_a_sentence() {
     says(tune("--recall 1.2", &two), 2, "at most 1");
     says(tune("--precision 0", &two), 2, "above 0");
     says(tune("--similarity edit", &two), 2, "no exact join for edit");
-    says(tune("", &folder.file("three.jsonl", &jsonl(&families(1, 1)))), 2, "2 documents or more");
+    says(tune("", &folder.file("three.jsonl", jsonl(&families(1, 1)))), 2, "2 documents or more");
     says(lab("check").path(folder.join("nowhere")).run(), 2, "no finished run");
     says(lab("experiment E99").option("-o", &out).run(), 2, "no experiment E99");
     says(lab("experiment E7").run(), 2, "folder for the results");
@@ -321,7 +321,7 @@ fn a_goal_that_nothing_reaches_is_told_and_leaves_no_recipe() {
             text: format!("stranger{n} ").repeat(3) + &format!("x{n} y{n} z{n} u{n} v{n}"),
         })
         .collect();
-    let input = folder.file("docs.jsonl", &jsonl(&strangers));
+    let input = folder.file("docs.jsonl", jsonl(&strangers));
     let out = folder.join("out");
     let done = lab("tune --recall 0.9").path(&input).option("-o", &out).run();
     says(done, 2, "no pair of near-duplicates");
@@ -332,7 +332,7 @@ fn a_goal_that_nothing_reaches_is_told_and_leaves_no_recipe() {
 fn a_check_tells_a_bad_run_from_a_good_one() {
     let folder = Folder::new();
     let documents = families(400, 21);
-    let input = folder.file("docs.jsonl", &jsonl(&documents));
+    let input = folder.file("docs.jsonl", jsonl(&documents));
     let truth = truth(&documents);
     let checked = |method: &str, documents: &str| {
         let job = folder.join(format!("{method}-{documents}"));
@@ -368,7 +368,7 @@ fn a_check_tells_a_bad_run_from_a_good_one() {
     lab("check").path(&job).run().exits(0);
     near_to(&json(job.join("check.json"))["precision"], (count - 1.0) / count, "precision");
     // Another input is noticed, and so is one that is gone.
-    let other = folder.file("other.jsonl", &jsonl(&families(399, 21)));
+    let other = folder.file("other.jsonl", jsonl(&families(399, 21)));
     says(lab("check").path(&job).path(&other).run(), 2, "had 400 documents and this input has 399");
     std::fs::remove_file(&input).unwrap();
     says(lab("check").path(&job).run(), 1, "is gone");
