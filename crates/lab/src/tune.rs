@@ -104,6 +104,8 @@ pub struct Tuned {
     pub left_out: Vec<String>,
 }
 
+/// Near-duplicates of a sample that are held in memory, at about 50 bytes each.
+const MOST_TRUE: u64 = 10_000_000;
 /// Times that a promising configuration is run again, since clocks are noisy.
 const AGAIN: usize = 2;
 /// How many are.
@@ -174,6 +176,14 @@ impl Truths {
     fn find(bench: &Bench<'_>, sample: &Sample, request: &Request, watch: &Watch) -> Result<Self, LabError> {
         let basis = Basis::new(request.measure, request.profile.clone());
         let exact = bench.run(&Configuration::alone("exact"), &basis, watch)?;
+        if exact.facts.pairs > MOST_TRUE {
+            return Err(LabError::Request(format!(
+                "the sample has {} pairs of near-duplicates, more than {} can be weighed in memory; give fewer --documents, \
+                 or a higher --threshold",
+                thousands(exact.facts.pairs),
+                thousands(MOST_TRUE)
+            )));
+        }
         let pairs = exact.pairs()?.map(|pair| pair.map(|pair| (pair.a, pair.b)));
         let pairs = weights(bench, sample, pairs, watch)?;
         let mut clusters = Clusters::default();
@@ -271,9 +281,9 @@ fn attempt(
 ) -> Result<Tried, LabError> {
     let basis = Basis { recall, ..Basis::new(request.measure, request.profile.clone()) };
     let trial = bench.run(what, &basis, watch)?;
-    let found = found(&trial)?;
-    let reached = truth.recall(&found);
-    let right = precision(bench, sample, truth, what, &found, watch)?;
+    let found = Found::of(&trial, truth)?;
+    let reached = truth.recall(&found.right);
+    let right = found.precision(bench, sample, truth, what, watch)?;
     Ok(Tried {
         name: name(what, &trial),
         method: trial.facts.recipes.first().map(ToString::to_string).unwrap_or_default(),
@@ -307,33 +317,60 @@ fn name(what: &Configuration, trial: &Trial) -> String {
     name
 }
 
-fn found(trial: &Trial) -> Result<BTreeSet<(u32, u32)>, LabError> {
-    trial.pairs()?.map(|pair| pair.map(|Pair { a, b, .. }| (a, b))).collect()
+/// The pairs of a trial, held against the truth.
+struct Found {
+    right: BTreeSet<(u32, u32)>,
+    /// Those that are no near-duplicates, up to [`MOST_WRONG`].
+    wrong: Vec<(u32, u32)>,
+    /// How many there are beyond these.
+    more: u64,
 }
 
-/// The share of near-duplicates among the pairs; nothing to ask where every pair was measured.
-fn precision(
-    bench: &Bench<'_>,
-    sample: &Sample,
-    truth: &Truths,
-    what: &Configuration,
-    found: &BTreeSet<(u32, u32)>,
-    watch: &Watch,
-) -> Result<Option<Weighed>, LabError> {
-    if what.verified {
-        return Ok(None);
+/// Pairs that are no near-duplicates and are weighed one by one; who has more is far from any goal.
+const MOST_WRONG: usize = 200_000;
+
+impl Found {
+    fn of(trial: &Trial, truth: &Truths) -> Result<Self, LabError> {
+        let mut found = Found { right: BTreeSet::new(), wrong: Vec::new(), more: 0 };
+        for pair in trial.pairs()? {
+            let Pair { a, b, .. } = pair?;
+            match truth.pairs.contains_key(&(a, b)) {
+                true => drop(found.right.insert((a, b))),
+                false if found.wrong.len() < MOST_WRONG => found.wrong.push((a, b)),
+                false => found.more += 1,
+            }
+        }
+        Ok(found)
     }
-    let wrong = found.iter().filter(|pair| !truth.pairs.contains_key(pair)).map(|pair| Ok(*pair));
-    let wrong = weights(bench, sample, wrong, watch)?;
-    let mut clusters = Clusters::default();
-    found.iter().for_each(|&(a, b)| clusters.tie(a, b));
-    let mut right = Weighed::default();
-    for pair in found {
-        let near = truth.pairs.get(pair);
-        let weight = near.or_else(|| wrong.get(pair)).copied().unwrap_or(1.0);
-        right.add(clusters.of(pair.0), weight, near.is_some());
+
+    /// The share of near-duplicates among the pairs; nothing to ask where every pair was measured.
+    fn precision(
+        &self,
+        bench: &Bench<'_>,
+        sample: &Sample,
+        truth: &Truths,
+        what: &Configuration,
+        watch: &Watch,
+    ) -> Result<Option<Weighed>, LabError> {
+        if what.verified {
+            return Ok(None);
+        }
+        let wrong = weights(bench, sample, self.wrong.iter().map(|pair| Ok(*pair)), watch)?;
+        let mut clusters = Clusters::default();
+        self.right.iter().chain(&self.wrong).for_each(|&(a, b)| clusters.tie(a, b));
+        let mut right = Weighed::default();
+        for pair in &self.right {
+            right.add(clusters.of(pair.0), truth.pairs[pair], true);
+        }
+        for (pair, weight) in &wrong {
+            right.add(clusters.of(pair.0), *weight, false);
+        }
+        // No pair stands for fewer than one that is surely drawn together.
+        if self.more > 0 {
+            right.add(u32::MAX, self.more as f64 * sample.weight(1.0), false);
+        }
+        Ok(Some(right))
     }
-    Ok(Some(right))
 }
 
 /// How sure it is that the goal is reached; `right` is nothing where every pair was measured.
