@@ -34,6 +34,13 @@ pub enum LabError {
     Request(String),
 }
 
+/// Writes a file that is there whole or not at all: a later run trusts what it finds.
+pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), LabError> {
+    let pending = path.with_extension("part");
+    let written = std::fs::write(&pending, content).and_then(|()| std::fs::rename(&pending, path));
+    written.map_err(|error| LabError::write(path, &error))
+}
+
 impl LabError {
     /// A file of the lab's own cannot be read.
     pub fn read(path: &Path, why: &dyn Display) -> Self {

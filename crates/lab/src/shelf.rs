@@ -16,7 +16,7 @@ use lookalike::walk::{self, Found, WalkError, Watch};
 use serde::{Deserialize, Serialize};
 
 use crate::collection::Collection;
-use crate::error::LabError;
+use crate::error::{LabError, write_whole};
 
 /// A document as the copy holds it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,7 +96,7 @@ impl Shelf {
         }
         let stock = copy(&lines, collection, extras, source, keep, watch)?;
         let text = serde_json::to_vec(&stock).map_err(|error| LabError::write(&facts, &error))?;
-        std::fs::write(&facts, text).map_err(|error| LabError::write(&facts, &error))?;
+        write_whole(&facts, &text)?;
         Shelf::open(lines, stock)
     }
 

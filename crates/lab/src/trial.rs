@@ -19,6 +19,7 @@ use lookalike::walk::Watch;
 use serde::{Deserialize, Serialize};
 
 pub use crate::error::LabError;
+use crate::error::write_whole;
 use crate::shelf::Shelf;
 
 /// Methods and how they go together.
@@ -167,7 +168,7 @@ impl Bench<'_> {
         let found = Facts { pairs_in_giant_groups: giant_pairs(&job.join("groups.jsonl"))?, ..found };
         let found = Facts { refusal: first_refusal(&job.join("rejected.jsonl"), found.refused)?, ..found };
         let text = serde_json::to_vec(&found).map_err(|error| LabError::write(&facts, &error))?;
-        std::fs::write(&facts, text).map_err(|error| LabError::write(&facts, &error))?;
+        write_whole(&facts, &text)?;
         // What is left of it if that fails takes room and does no harm.
         let _ = std::fs::remove_dir_all(&job);
         Ok(Trial { facts: found, pairs })
