@@ -461,7 +461,7 @@ impl Tuned {
         study.table(self.table());
         study.text(
             "Seconds are of this machine, on the sample; those of the cheapest that reach the goal are the least of three \
-             runs. A run with every pair measured has a precision of 1 by itself.",
+             runs. Bytes are of payload and keys, for a document. Where every pair is measured, precision is 1 by itself.",
         );
         study
     }
@@ -504,17 +504,7 @@ impl Tuned {
     fn table(&self) -> Grid {
         let mut grid = Grid::new(
             "What was tried, cheapest first",
-            [
-                "method",
-                "pairs count",
-                "recall",
-                "95 %",
-                "precision",
-                "95 %",
-                "seconds",
-                "bytes per document",
-                "goal",
-            ],
+            ["method", "measured", "recall", "95 %", "precision", "95 %", "seconds", "bytes", "goal"],
         );
         for (at, one) in self.tried.iter().enumerate() {
             let lexicon = if one.foreign_lexicon { " (given lexicon)" } else { "" };
@@ -527,7 +517,7 @@ impl Tuned {
             };
             let row: [Value; 9] = [
                 format!("{}{lexicon}", one.name).into(),
-                if one.verified { "when measured" } else { "by its word" }.into(),
+                if one.verified { "yes" } else { "no" }.into(),
                 one.recall.into(),
                 one.recall_interval.into(),
                 one.precision.into(),
@@ -550,9 +540,12 @@ impl Tuned {
             best = best.max(y);
             let short = one.method.split([':', '/']).next().unwrap_or_default();
             let name = format!("{short}{}", if one.verified { ", measured" } else { "" });
-            Named { name, at: Point::new(one.seconds, y), frontier, chosen: Some(at) == self.chosen }
+            let chosen = Some(at) == self.chosen;
+            // Whiskers on all of them would hide what matters.
+            let interval = ends(one).filter(|_| frontier || chosen);
+            Named { name, at: Point { x: one.seconds, y, interval }, frontier, chosen }
         });
-        let goal = 2.0 * request.recall * request.precision / (request.recall + request.precision);
+        let goal = mean(request.recall, request.precision);
         Plot::Points(Points {
             name: "Cost and quality".to_owned(),
             x: Axis { name: "seconds on the sample".to_owned(), range: None, logarithmic: true },
@@ -569,6 +562,16 @@ impl Tuned {
 }
 
 fn score(one: &Tried) -> f64 {
-    let (recall, precision) = (one.recall.unwrap_or(0.0), one.precision.unwrap_or(0.0));
+    mean(one.recall.unwrap_or(0.0), one.precision.unwrap_or(0.0))
+}
+
+/// The score at the lower and at the upper ends of both intervals.
+fn ends(one: &Tried) -> Option<(f64, f64)> {
+    let (recall, precision) = (one.recall_interval?, one.precision_interval?);
+    Some((mean(recall.0, precision.0), mean(recall.1, precision.1)))
+}
+
+/// The harmonic mean.
+fn mean(recall: f64, precision: f64) -> f64 {
     if recall + precision > 0.0 { 2.0 * recall * precision / (recall + precision) } else { 0.0 }
 }

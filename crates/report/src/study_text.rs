@@ -88,7 +88,8 @@ fn table(out: &mut Vec<String>, grid: &Grid, width: usize) {
     out.extend(rows.iter().map(|row| columns(row, &right, &widths)));
 }
 
-/// As wide as what is in them; columns of words give way, the widest first, when all are too wide together.
+/// As wide as what is in them; columns of words give way, the widest first, when all are too wide together. The first, which
+/// names the rows, gives way last.
 fn widths(heads: &[String], rows: &[Vec<String>], right: &[bool], width: usize) -> Vec<usize> {
     let longest = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).chain([&heads[column]]);
@@ -98,7 +99,7 @@ fn widths(heads: &[String], rows: &[Vec<String>], right: &[bool], width: usize) 
     let gaps = GAP * heads.len().saturating_sub(1);
     while widths.iter().sum::<usize>() + gaps > width {
         let words = (0..widths.len()).filter(|column| !right[*column] && widths[*column] > LEAST);
-        let Some(widest) = words.max_by_key(|column| widths[*column]) else { break };
+        let Some(widest) = words.max_by_key(|column| (*column > 0, widths[*column])) else { break };
         widths[widest] -= 1;
     }
     widths
