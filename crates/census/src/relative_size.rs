@@ -1,7 +1,7 @@
 //! How large one engine is against another, from what they share (Bharat and Broder 1998).
 //!
 //! `|A∩B|` is `f_AB·|A|` and also `f_BA·|B|`, so `|A|/|B| = f_BA / f_AB`, where `f_AB` is the share of samples of A that are in B.
-//! The interval is that of the logarithm, by the delta method: `(1−f)/(n·f)` for each of the two shares.
+//! The interval is that of the logarithm, by the delta method: `(1−f)/(n·f)` for each of the two shares, with one more of each sort.
 
 use crate::estimate::Estimate;
 
@@ -9,8 +9,12 @@ use crate::estimate::Estimate;
 pub fn relative_size(a_in_b: (u64, u64), b_in_a: (u64, u64)) -> Option<Estimate> {
     let share = |(found, asked): (u64, u64)| (found > 0).then(|| found as f64 / asked as f64);
     let (ab, ba) = (share(a_in_b)?, share(b_in_a)?);
-    let variance = |share: f64, found: u64| (1.0 - share) / found as f64;
-    let error = (variance(ab, a_in_b.0) + variance(ba, b_in_a.0)).sqrt();
+    // A sample in which all were found does not prove that all are there; so one of each sort is added.
+    let variance = |(found, asked): (u64, u64)| {
+        let share = (found as f64 + 1.0) / (asked as f64 + 2.0);
+        (1.0 - share) / (found as f64 + 1.0)
+    };
+    let error = (variance(a_in_b) + variance(b_in_a)).sqrt();
     Some(Estimate::on_log_scale(ba / ab, error))
 }
 
@@ -25,7 +29,8 @@ mod tests {
         assert!((ratio.value - 1.0 / 3.0).abs() < 1e-15);
         assert_eq!(relative_size((0, 6), (1, 6)), None);
         assert_eq!(relative_size((1, 6), (0, 0)), None);
-        assert_eq!(relative_size((6, 6), (6, 6)).unwrap().interval, (1.0, 1.0));
+        let (low, high) = relative_size((6, 6), (6, 6)).unwrap().interval;
+        assert!(low < 0.8 && high > 1.2, "six of six prove little: {low} to {high}");
     }
 
     #[test]

@@ -756,7 +756,7 @@ pub(crate) fn pairs(
             let (pair, forward, backward) = Pairs.get(bytes);
             let (a, b) = uncouple(pair);
             let (ours, theirs) = (classes.of(&a), classes.of(&b));
-            if ours.len() * theirs.len() > ctx.recipe.max_group {
+            if ours.len() + theirs.len() > ctx.recipe.max_group {
                 crowds.push(pair);
                 continue;
             }

@@ -1,8 +1,9 @@
 //! After a run: what recall and precision did it reach on the whole corpus?
 //!
-//! Recall: a sample of the input is drawn that keeps near-duplicates together, the exact join tells its near-duplicates,
-//! and a pair is counted as found when one of its documents was removed. Precision: removals are drawn at random, and each
-//! removed document is measured against its witness.
+//! A sample of the input is drawn that keeps near-duplicates together, and the exact join tells its near-duplicates. Recall is
+//! the share of their pairs that the run's methods find. What that did to the corpus is told by two more figures: the share of
+//! pairs of which a document is gone, and of the documents that should have gone (since an earlier near-duplicate of theirs is
+//! left) the share that did. Precision: removals are drawn at random, and each is measured against its witness.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -25,7 +26,7 @@ use crate::gauge::Gauge;
 use crate::interval::wilson;
 use crate::sample::{Clusters, SHINGLE, Sample, Weighed};
 use crate::shelf::Shelf;
-use crate::trial::{Basis, Bench, Configuration};
+use crate::trial::{Basis, Bench, Configuration, Pair, Trial};
 
 /// A finished run of `dedup`.
 #[derive(Debug)]
@@ -50,6 +51,15 @@ pub struct Request {
     pub settings: Settings,
 }
 
+/// A share with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The share.
+    pub value: f64,
+    /// How sure it is; the share itself where nothing was sampled.
+    pub interval: (f64, f64),
+}
+
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Checked {
@@ -57,24 +67,24 @@ pub struct Checked {
     pub documents: u64,
     /// Documents that were drawn.
     pub sampled: u64,
-    /// Near-duplicates among them.
+    /// Pairs of near-duplicates among them.
     pub near: u64,
     /// About as many are in the whole corpus.
     pub near_in_all: f64,
-    /// Share of them of which one document at least was removed.
-    pub recall: Option<f64>,
-    /// How sure that is, at 95 %.
-    pub recall_interval: Option<(f64, f64)>,
+    /// Share of the pairs that the run's methods find, by running them on the documents that were drawn.
+    pub recall: Option<Estimate>,
+    /// Share of the pairs of which one document at least was removed.
+    pub settled: Option<Estimate>,
+    /// Of documents that have an earlier near-duplicate left, or were removed, the share that was.
+    pub gone: Option<Estimate>,
     /// Removals of the run.
     pub removed: u64,
     /// Removals that were measured.
     pub measured: u64,
-    /// Those that reach the threshold.
-    pub reached: u64,
-    /// Share of them.
-    pub precision: Option<f64>,
-    /// How sure that is.
-    pub precision_interval: Option<(f64, f64)>,
+    /// Share of them that reach the threshold.
+    pub precision: Option<Estimate>,
+    /// What whoever reads this should know.
+    pub notes: Vec<String>,
     /// Seed of the draws.
     pub seed: u64,
 }
@@ -87,6 +97,8 @@ struct RunFile {
 
 #[derive(Deserialize)]
 struct Removal {
+    id: String,
+    witness: String,
     n: u64,
     witness_n: u64,
 }
@@ -117,6 +129,10 @@ impl Run {
                 "a run with --against cannot be checked: some of its witnesses are in the other corpus";
             return Err(LabError::Request(sentence.to_owned()));
         }
+        if recipe.within.is_some() {
+            let sentence = "a run with --within cannot be checked: the exact join would compare what the run keeps apart";
+            return Err(LabError::Request(sentence.to_owned()));
+        }
         let facts = std::fs::read(folder.join("run.json")).ok();
         let facts: Option<RunFile> = facts.and_then(|text| serde_json::from_slice(&text).ok());
         Ok(Run { recipe, folder: folder.to_owned(), files: facts.map_or_else(Vec::new, |facts| facts.files) })
@@ -129,16 +145,16 @@ impl Run {
         let (mut removed, mut drawn) = (Vec::new(), BTreeMap::new());
         for line in BufReader::new(file).lines() {
             let line = line.map_err(|error| LabError::read(&path, &error))?;
-            let Removal { n, witness_n } =
+            let removal: Removal =
                 serde_json::from_str(&line).map_err(|error| LabError::read(&path, &error))?;
-            removed.push(n);
-            drawn.insert((hash::nth(n, hash::mix(seed)), n), witness_n);
+            removed.push(removal.n);
+            drawn.insert((hash::nth(removal.n, hash::mix(seed)), removal.n), removal);
             if drawn.len() > most {
                 drawn.pop_last();
             }
         }
         removed.sort_unstable();
-        let drawn = drawn.into_iter().map(|((_, n), witness)| (n, witness)).collect();
+        let drawn = drawn.into_values().collect();
         Ok(Removals { removed, drawn })
     }
 
@@ -156,8 +172,8 @@ impl Run {
 struct Removals {
     /// Ordinals, in order.
     removed: Vec<u64>,
-    /// Some at random, with their witnesses.
-    drawn: Vec<(u64, u64)>,
+    /// Some at random.
+    drawn: Vec<Removal>,
 }
 
 /// Checks a run on its input; `work` is a folder for scratch files.
@@ -188,34 +204,6 @@ pub fn run(
             thousands(found)
         )));
     }
-    let recall = recall(&sample, &removals, measure, &profile, request, work, watch)?;
-    let (measured, reached) = precision(input, &removals, measure, &profile, request, work, watch)?;
-    Ok(Checked {
-        documents: found,
-        sampled: sample.shelf.facts().documents,
-        near: recall.pairs(),
-        near_in_all: recall.stand_for(),
-        recall: recall.value(),
-        recall_interval: recall.interval(),
-        removed: removals.removed.len() as u64,
-        measured,
-        reached,
-        precision: (measured > 0).then(|| reached as f64 / measured as f64),
-        precision_interval: wilson(reached, measured),
-        seed: request.seed,
-    })
-}
-
-/// The share of near-duplicates of which a document was removed.
-fn recall(
-    sample: &Sample,
-    removals: &Removals,
-    measure: Measure,
-    profile: &Profile,
-    request: &Request,
-    work: &Path,
-    watch: &Watch,
-) -> Result<Weighed, LabError> {
     let bench = Bench {
         shelf: &sample.shelf,
         folder: work.join("trials"),
@@ -223,29 +211,150 @@ fn recall(
         max_group: 20_000,
         seed: request.seed,
     };
-    let basis = Basis::new(measure, profile.clone());
-    let exact = bench.run(&Configuration::alone("exact"), &basis, watch)?;
-    let mut clusters = Clusters::default();
-    for pair in exact.pairs()? {
-        let pair = pair?;
-        clusters.tie(pair.a, pair.b);
+    let looked = Looked { sample: &sample, bench: &bench, removals: &removals, recipe: &run.recipe };
+    let mut notes = Vec::new();
+    let pairs = looked.pairs(&Basis::new(measure, profile.clone()), &mut notes, watch)?;
+    let (measured, reached) = precision(input, &removals, measure, &profile, request, work, watch)?;
+    let whole = measured == removals.removed.len() as u64;
+    let right = (measured > 0).then(|| reached as f64 / measured as f64);
+    let sure = |value: f64| if whole { Some((value, value)) } else { wilson(reached, measured) };
+    Ok(Checked {
+        documents: found,
+        sampled: sample.shelf.facts().documents,
+        near: pairs.settled.pairs(),
+        near_in_all: pairs.settled.stand_for(),
+        recall: pairs.found.as_ref().and_then(estimate),
+        settled: estimate(&pairs.settled),
+        gone: estimate(&pairs.gone),
+        removed: removals.removed.len() as u64,
+        measured,
+        precision: right.and_then(|value| Some(Estimate { value, interval: sure(value)? })),
+        notes,
+        seed: request.seed,
+    })
+}
+
+fn estimate(weighed: &Weighed) -> Option<Estimate> {
+    Some(Estimate { value: weighed.value()?, interval: weighed.interval()? })
+}
+
+/// What is looked at to see what was missed.
+struct Looked<'l> {
+    sample: &'l Sample,
+    bench: &'l Bench<'l>,
+    removals: &'l Removals,
+    recipe: &'l JobRecipe,
+}
+
+/// The near-duplicates of the sample, in three lights.
+struct Lights {
+    /// Those that the methods find.
+    found: Option<Weighed>,
+    /// Those of which a document is gone.
+    settled: Weighed,
+    /// Documents that should have gone, and those that did.
+    gone: Weighed,
+}
+
+impl Looked<'_> {
+    fn pairs(&self, basis: &Basis, notes: &mut Vec<String>, watch: &Watch) -> Result<Lights, LabError> {
+        let exact = self.bench.run(&Configuration::alone("exact"), basis, watch)?;
+        if exact.facts.giant_groups > 0 {
+            notes.push(format!(
+                "Up to {} near-duplicates in groups of more than {} documents are in no figure.",
+                thousands(exact.facts.pairs_in_giant_groups),
+                thousands(self.bench.max_group as u64)
+            ));
+        }
+        let mut clusters = Clusters::default();
+        for pair in exact.pairs()? {
+            let pair = pair?;
+            clusters.tie(pair.a, pair.b);
+        }
+        let mut found =
+            self.trial(basis, notes, watch)?.map(|trial| trial.pairs()).transpose()?.map(Iterator::peekable);
+        let removed = self.removed()?;
+        let rarest = self.sample.rarest_near(&basis.measure, &basis.profile);
+        let mut lights = Lights {
+            found: found.as_ref().map(|_| Weighed::new(rarest)),
+            settled: Weighed::new(rarest),
+            gone: Weighed::new(rarest),
+        };
+        // Of each document that stays, the nearest earlier one that stays as well.
+        let mut stays: BTreeMap<u32, f64> = BTreeMap::new();
+        // What a pair stands for hangs on the shingles that the sample was drawn by.
+        let resemblance =
+            Measure { similarity: Similarity::Jaccard, threshold: Threshold::LOWEST, shingle: SHINGLE };
+        let gauge = Gauge::new(&self.sample.shelf, resemblance, &Profile::web(), self.bench.settings.memory);
+        let pairs = exact.pairs()?.map(|pair| pair.map(|pair| (pair.a, pair.b)));
+        gauge.measure(pairs, watch, |(a, b), measured| {
+            let weight = self.sample.weight(measured.map_or(0.0, |measured| measured.forward));
+            let (cluster, gone) = (clusters.of(a), removed[a as usize] || removed[b as usize]);
+            lights.settled.add(cluster, weight, gone);
+            if let (Some(found), Some(share)) = (&mut found, &mut lights.found) {
+                share.add(cluster, weight, is_next(found, (a, b))?);
+            }
+            if !gone {
+                let least = stays.entry(b).or_insert(f64::MAX);
+                *least = least.min(weight);
+            }
+            Ok(())
+        })?;
+        for (document, weight) in stays {
+            lights.gone.add(clusters.of(document), weight, false);
+        }
+        for document in (0..).zip(&removed).filter(|(_, gone)| **gone).map(|(document, _)| document) {
+            lights.gone.add(clusters.of(document), 1.0 / self.sample.share, true);
+        }
+        Ok(lights)
     }
-    let ordinals: Vec<u64> = (0..sample.shelf.len() as u32)
-        .map(|at| Ok(sample.shelf.line(at)?.n))
-        .collect::<Result<_, LabError>>()?;
-    let gone = |document: u32| removals.removed.binary_search(&ordinals[document as usize]).is_ok();
-    // What a pair stands for hangs on the shingles that the sample was drawn by.
-    let resemblance =
-        Measure { similarity: Similarity::Jaccard, threshold: Threshold::LOWEST, shingle: SHINGLE };
-    let gauge = Gauge::new(&sample.shelf, resemblance, &Profile::web(), request.settings.memory);
-    let pairs = exact.pairs()?.map(|pair| pair.map(|pair| (pair.a, pair.b)));
-    let mut recall = Weighed::default();
-    gauge.measure(pairs, watch, |(a, b), measured| {
-        let weight = sample.weight(measured.map_or(0.0, |measured| measured.forward));
-        recall.add(clusters.of(a), weight, gone(a) || gone(b));
-        Ok(())
-    })?;
-    Ok(recall)
+
+    /// The run's methods on the documents that were drawn; nothing if they need a lexicon that is not here.
+    fn trial(
+        &self,
+        basis: &Basis,
+        notes: &mut Vec<String>,
+        watch: &Watch,
+    ) -> Result<Option<Trial>, LabError> {
+        if self.recipe.lexicon.is_some() {
+            let note = "The run had a lexicon of another corpus, so that its methods are not run again, and nothing is said of \
+                        the pairs that they find.";
+            notes.push(note.to_owned());
+            return Ok(None);
+        }
+        let what = Configuration {
+            methods: self.recipe.methods.iter().map(ToString::to_string).collect(),
+            combine: self.recipe.combine,
+            filter: self.recipe.filter.as_ref().map(ToString::to_string),
+            lexicon: None,
+            verified: self.recipe.verified,
+        };
+        self.bench.run(&what, basis, watch).map(Some)
+    }
+
+    /// Which of the documents were removed.
+    fn removed(&self) -> Result<Vec<bool>, LabError> {
+        let one = |document: u32| {
+            let ordinal = self.sample.shelf.line(document)?.n;
+            Ok(self.removals.removed.binary_search(&ordinal).is_ok())
+        };
+        (0..self.sample.shelf.len() as u32).map(one).collect()
+    }
+}
+
+/// True when a pair is among others that come in the same order.
+fn is_next(
+    pairs: &mut std::iter::Peekable<impl Iterator<Item = Result<Pair, LabError>>>,
+    wanted: (u32, u32),
+) -> Result<bool, LabError> {
+    loop {
+        match pairs.peek() {
+            Some(Ok(pair)) if (pair.a, pair.b) < wanted => drop(pairs.next()),
+            Some(Ok(pair)) => return Ok((pair.a, pair.b) == wanted),
+            Some(Err(_)) => return pairs.next().map_or(Ok(false), |error| error.map(|_| false)),
+            None => return Ok(false),
+        }
+    }
 }
 
 /// Removals that were measured again, and those that reach the threshold.
@@ -258,7 +367,8 @@ fn precision(
     work: &Path,
     watch: &Watch,
 ) -> Result<(u64, u64), LabError> {
-    let wanted: BTreeSet<u64> = removals.drawn.iter().flat_map(|&(n, witness)| [n, witness]).collect();
+    let wanted: BTreeSet<u64> =
+        removals.drawn.iter().flat_map(|removal| [removal.n, removal.witness_n]).collect();
     if wanted.is_empty() {
         return Ok((0, 0));
     }
@@ -266,8 +376,20 @@ fn precision(
     let keep = &mut |n: u64, _: &str| wanted.contains(&n);
     let shelf = Shelf::stock(&work.join("removals"), input, &[], (&what, keep), watch)?;
     let places: BTreeMap<u64, u32> = wanted.into_iter().zip(0..).collect();
-    let mut order: Vec<(u32, u32)> =
-        removals.drawn.iter().map(|(n, witness)| (places[n], places[witness])).collect();
+    let mut order: Vec<(u32, u32)> = Vec::new();
+    for removal in &removals.drawn {
+        let pair = (places[&removal.n], places[&removal.witness_n]);
+        for (place, id) in [(pair.0, &removal.id), (pair.1, &removal.witness)] {
+            if shelf.line(place)?.name != *id {
+                return Err(LabError::Request(format!(
+                    "document {} of this input is {} and was {id} in the run; give the input that it had, in the same order",
+                    shelf.line(place)?.n,
+                    shelf.line(place)?.name
+                )));
+            }
+        }
+        order.push(pair);
+    }
     order.sort_unstable();
     let gauge = Gauge::new(&shelf, measure, profile, request.settings.memory);
     let (mut measured, mut reached) = (0, 0);
@@ -283,37 +405,51 @@ fn precision(
 impl Checked {
     /// The check for people.
     pub fn study(&self, recipe: &JobRecipe) -> Study {
-        let share = |value: Option<f64>| value.map_or("unknown".to_owned(), |value| format!("{value:.4}"));
+        let share = |share: Option<Estimate>| {
+            share.map_or("unknown".to_owned(), |share| format!("{:.4}", share.value))
+        };
         let mut study = Study {
             id: "check".to_owned(),
             title: "What the run reached".to_owned(),
             lead: format!(
-                "Recall is about {} and precision {}: of {} near-duplicates in a sample of {} documents, and of {} \
-                 removals that were measured again.",
+                "The run's methods find about {} of all pairs of near-duplicates; of {} of the pairs a document is gone, and of \
+                 the documents that should have gone {} did. Of the removals {} are near-duplicates of their witnesses.",
                 share(self.recall),
+                share(self.settled),
+                share(self.gone),
                 share(self.precision),
-                thousands(self.near),
-                thousands(self.sampled),
-                thousands(self.measured),
             ),
+            notes: self.notes.clone(),
             ..Study::default()
         };
         if self.near == 0 {
             study.notes.push(
-                "There is no pair of near-duplicates in the sample, so that nothing is known of recall; give a larger \
-                 --sample."
+                "There is no pair of near-duplicates in the sample, so that nothing is known of recall; give more --documents."
                     .to_owned(),
             );
         }
-        let mut grid =
-            Grid::new("Reached on the whole corpus, at 95 %", ["what", "share", "95 %", "from pairs"]);
-        grid.row(["recall".into(), self.recall.into(), self.recall_interval.into(), self.near.into()]);
-        grid.row([
-            "precision".into(),
-            self.precision.into(),
-            self.precision_interval.into(),
-            self.measured.into(),
-        ]);
+        let mut grid = Grid::new("Reached on the whole corpus", ["what", "share", "95 %", "from"]);
+        let mut row = |what: &str, share: Option<Estimate>, from: String| {
+            grid.row([
+                what.into(),
+                share.map(|share| share.value).into(),
+                share.map(|share| share.interval).into(),
+                from.into(),
+            ]);
+        };
+        let near = format!("{} pairs", thousands(self.near));
+        row("recall: pairs that the methods find", self.recall, near.clone());
+        row("pairs of which a document is gone", self.settled, near);
+        row(
+            "documents gone of those that should",
+            self.gone,
+            format!("{} documents", thousands(self.sampled)),
+        );
+        row(
+            "precision: removals that are right",
+            self.precision,
+            format!("{} removals", thousands(self.measured)),
+        );
         study.table(grid);
         study.fact("documents", thousands(self.documents));
         study.fact("removed", thousands(self.removed));

@@ -74,7 +74,7 @@ pub struct Comparison {
     pub contenders: Vec<Contender>,
     /// The pool by who accepts its pairs.
     pub strata: Strata,
-    /// Near-duplicates by similarity, in hundredths, the last for 1; of sampled pools, those of the sample.
+    /// Pairs by similarity, in hundredths, the last for 1; those of a sample stand for their strata.
     pub histogram: Vec<u64>,
     /// Pairs at random, for people to look at.
     pub review: Vec<Seen>,
@@ -155,6 +155,11 @@ impl Comparison {
         Pool::of(self.trials.iter().chain(&self.exact))
     }
 
+    /// What is known of the exact join, where it tells the truth.
+    pub fn exact(&self) -> Option<&Facts> {
+        self.exact.as_ref().map(|trial| &trial.facts)
+    }
+
     /// Number of methods that ran.
     pub fn methods(&self) -> usize {
         self.trials.len()
@@ -207,9 +212,11 @@ impl Comparison {
             self.strata.measured(mask, pairs, mask & truth != 0);
         }
         if let Some(exact) = &self.exact {
+            let mut histogram = vec![0.0; 101];
             for pair in exact.pairs()? {
-                put(&mut self.histogram, pair?.similarity);
+                put(&mut histogram, pair?.similarity, 1.0);
             }
+            self.histogram = histogram.into_iter().map(|pairs: f64| pairs as u64).collect();
         }
         Ok(())
     }
@@ -227,16 +234,13 @@ impl Comparison {
             _ => Threshold::LOWEST,
         };
         let gauge = Gauge::new(bench.shelf, request.truth.measure(), &request.profile, bench.settings.memory);
-        let (mut verdicts, mut histogram) = (BTreeMap::new(), vec![0; 101]);
+        let mut verdicts = BTreeMap::new();
         gauge.down_to(floor).measure(
             pairs.map(|pair| pair.map(|pair| (pair.a, pair.b))),
             watch,
             |pair, measured: Option<Measured>| {
                 let near = measured.is_some_and(|measured| measured.counts());
                 let similarity = measured.map(|measured| measured.forward.max(measured.backward));
-                if let Some(similarity) = similarity {
-                    put(&mut histogram, similarity);
-                }
                 verdicts.insert(pair, (similarity, near));
                 Ok(())
             },
@@ -250,7 +254,14 @@ impl Comparison {
         }
         self.strata = strata;
         self.verdicts = verdicts;
-        self.histogram = histogram;
+        let mut histogram = vec![0.0; 101];
+        for seen in self.seen()? {
+            let seen = seen?;
+            if let Some(similarity) = seen.similarity {
+                put(&mut histogram, similarity, self.strata.weight(seen.pair.mask));
+            }
+        }
+        self.histogram = histogram.into_iter().map(|pairs: f64| pairs.round() as u64).collect();
         Ok(())
     }
 
@@ -274,10 +285,10 @@ impl Comparison {
     }
 }
 
-/// Counts a similarity in its hundredth.
-fn put(histogram: &mut [u64], similarity: f64) {
+/// Counts a similarity in its hundredth, as so many.
+fn put(histogram: &mut [f64], similarity: f64, pairs: f64) {
     let bin = (similarity * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as usize;
-    histogram[bin] += 1;
+    histogram[bin] += pairs;
 }
 
 /// Draws exactly so many pairs of each stratum as they come by, each with the same chance.

@@ -7,12 +7,14 @@
 
 use std::collections::BTreeMap;
 
+use lookalike::engine::measure::Measure;
+use lookalike::model::Similarity;
 use lookalike::text::{Analyser, Features, Profile, hash};
 use lookalike::walk::{self, Found, Watch};
 
 use crate::collection::Collection;
 use crate::error::LabError;
-use crate::interval::{wilson_at, wilson_of};
+use crate::interval::{Z, wilson_at};
 use crate::shelf::Shelf;
 
 /// Words per shingle that lots hang on.
@@ -56,7 +58,8 @@ impl Lots {
 }
 
 impl Sample {
-    /// Draws about `wanted` documents, and never more, into `folder`; all of a smaller corpus.
+    /// Draws about `wanted` documents into `folder`; all of a smaller corpus. Copies of one text are drawn together or not at
+    /// all, so that many of them may make it larger: a bound on the number would never let them in.
     pub fn draw(
         folder: &std::path::Path,
         collection: &Collection,
@@ -64,24 +67,35 @@ impl Sample {
         seed: u64,
         watch: &Watch,
     ) -> Result<Sample, LabError> {
-        let mut lots = Lots::new(seed);
-        let mut all: Vec<u64> = Vec::new();
+        let mut documents = 0;
         for shard in collection.corpus.shards() {
             walk::documents(shard, collection.corpus.options(), collection.content, watch, |found| {
-                match found {
-                    Found::Document { text, .. } => all.push(lots.of(all.len() as u64, text)),
-                    Found::Rejected(_) => all.push(u64::MAX),
-                    Found::Skipped(_) => {}
-                }
+                documents += usize::from(!matches!(found, Found::Skipped(_)));
                 Ok(())
             })?;
         }
-        let bound = bound(&all, wanted);
-        let share = bound.map_or(1.0, |bound| bound as f64 / 2f64.powi(64));
+        let share = (wanted as f64 / documents.max(1) as f64).min(1.0);
+        let bound = (share < 1.0).then(|| (share * 2f64.powi(64)) as u64);
         let what = format!("sample of {wanted} by seed {seed}");
-        let mut keep = |ordinal: u64, _: &str| bound.is_none_or(|bound| all[ordinal as usize] < bound);
+        let mut lots = Lots::new(seed);
+        let mut keep = |ordinal: u64, text: &str| bound.is_none_or(|bound| lots.of(ordinal, text) < bound);
         let shelf = Shelf::stock(folder, collection, &[], (&what, &mut keep), watch)?;
         Ok(Sample { shelf, share })
+    }
+
+    /// The weight of pairs that resemble each other no more than this, the most that a pair can have; none when all documents
+    /// are there.
+    pub fn rarest(&self, resemblance: f64) -> Option<f64> {
+        (self.share < 1.0).then(|| self.weight(resemblance))
+    }
+
+    /// The same for near-duplicates by a measure. By the shingles that lots hang on they resemble each other at least as much
+    /// as the threshold asks; by anything else they need not.
+    pub fn rarest_near(&self, measure: &Measure, profile: &Profile) -> Option<f64> {
+        let same = measure.similarity == Similarity::Jaccard
+            && measure.shingle == SHINGLE
+            && *profile == Profile::web();
+        self.rarest(if same { measure.threshold.value() } else { 0.0 })
     }
 
     /// How many pairs of the corpus one of the sample stands for, by its resemblance on shingles of [`SHINGLE`] words.
@@ -91,20 +105,16 @@ impl Sample {
     }
 }
 
-/// Lots below this are let in; none when all are.
-fn bound(lots: &[u64], wanted: usize) -> Option<u64> {
-    if lots.len() <= wanted {
-        return None;
-    }
-    let mut sorted = lots.to_vec();
-    let (_, &mut bound, _) = sorted.select_nth_unstable(wanted);
-    Some(bound)
-}
-
 /// A weighed share of pairs, with an interval that knows that pairs of one cluster go together.
+///
+/// What was never drawn is not forgotten: a kind of pair that is drawn seldom may be there and stand for many. So the lower
+/// end also allows for as many unseen pairs against it as chance may have kept out, each of the weight that the rarest kind has.
 #[derive(Debug, Clone, Default)]
 pub struct Weighed {
+    /// The weight of a pair of the kind that is drawn most seldom; none when all pairs are there.
+    rarest: Option<f64>,
     yes: f64,
+    no_squares: f64,
     all: f64,
     /// Weight of the pairs of each cluster.
     clusters: BTreeMap<u32, f64>,
@@ -112,10 +122,16 @@ pub struct Weighed {
 }
 
 impl Weighed {
+    /// Of nothing yet, in a sample whose rarest kind of pair has this weight.
+    pub fn new(rarest: Option<f64>) -> Self {
+        Weighed { rarest, ..Weighed::default() }
+    }
+
     /// Takes one pair of a cluster into account.
     pub fn add(&mut self, cluster: u32, weight: f64, yes: bool) {
         self.all += weight;
         self.yes += if yes { weight } else { 0.0 };
+        self.no_squares += if yes { 0.0 } else { weight * weight };
         *self.clusters.entry(cluster).or_insert(0.0) += weight;
         self.pairs += 1;
     }
@@ -141,14 +157,33 @@ impl Weighed {
         if squares > 0.0 { self.all * self.all / squares } else { 0.0 }
     }
 
-    /// Its 95 % interval, after Wilson.
+    /// Its 95 % interval, after Wilson; the share itself when all pairs are there.
     pub fn interval(&self) -> Option<(f64, f64)> {
-        wilson_of(self.value()?, self.effective())
+        let value = self.value()?;
+        if self.rarest.is_none() {
+            return Some((value, value));
+        }
+        let (_, high) = wilson_at(value, self.effective(), Z)?;
+        Some((self.at_least(Z)?, high))
     }
 
     /// The lower end of an interval of so many standard deviations.
     pub fn at_least(&self, deviations: f64) -> Option<f64> {
-        Some(wilson_at(self.value()?, self.effective(), deviations)?.0)
+        let value = self.value()?;
+        let Some(rarest) = self.rarest else { return Some(value) };
+        let (low, _) = wilson_at(value, self.effective(), deviations)?;
+        let no = self.all - self.yes + deviations * self.no_squares.sqrt() + unseen(deviations) * rarest;
+        Some(low.min(self.yes / (self.yes + no)))
+    }
+}
+
+/// So many events may be expected where none is seen, as likely as that many standard deviations from a mean: minus the
+/// logarithm of that chance, 0.025 and 0.00135 at the two that are asked for.
+fn unseen(deviations: f64) -> f64 {
+    match deviations {
+        none if none <= 0.0 => 0.0,
+        two if two < 2.5 => 3.69,
+        _ => 6.61,
     }
 }
 
@@ -223,12 +258,12 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_never_larger_than_wanted() {
+    fn a_sample_is_about_as_large_as_wanted() {
         let folder = tempfile::tempdir().unwrap();
         let collection = generated::collection(Wanted::Revisions, 3);
         let sample = Sample::draw(folder.path(), &collection, 300, 5, &Watch::default()).unwrap();
-        assert!((100..=300).contains(&sample.shelf.len()), "{}", sample.shelf.len());
-        assert!((sample.share - 300.0 / 960.0).abs() < 0.15, "{}", sample.share);
+        assert!((200..=400).contains(&sample.shelf.len()), "{}", sample.shelf.len());
+        assert_eq!(sample.share, 300.0 / 960.0);
         let all = tempfile::tempdir().unwrap();
         let sample = Sample::draw(all.path(), &collection, 5000, 5, &Watch::default()).unwrap();
         assert_eq!((sample.shelf.len(), sample.share), (960, 1.0));
@@ -236,7 +271,7 @@ mod tests {
 
     #[test]
     fn pairs_of_one_cluster_count_for_less() {
-        let (mut apart, mut tied) = (Weighed::default(), Weighed::default());
+        let (mut apart, mut tied) = (Weighed::new(Some(1.0)), Weighed::new(Some(1.0)));
         for pair in 0..100 {
             apart.add(pair, 1.0, pair % 10 > 0);
             tied.add(pair / 10, 1.0, pair % 10 > 0);
@@ -245,6 +280,19 @@ mod tests {
         assert!((apart.effective() - 100.0).abs() < 1e-9 && (tied.effective() - 10.0).abs() < 1e-9);
         let width = |weighed: &Weighed| weighed.interval().map(|(low, high)| high - low).unwrap();
         assert!(width(&tied) > 2.0 * width(&apart));
+        // What is seldom drawn may be there unseen; where all is there, nothing is.
+        let with = |rarest: Option<f64>| {
+            let mut right = Weighed::new(rarest);
+            (0..100).for_each(|pair| right.add(pair, 10.0, true));
+            right.at_least(3.0).unwrap()
+        };
+        assert!(
+            with(Some(10.0)) > 0.9 && with(Some(1000.0)) < 0.2,
+            "{} {}",
+            with(Some(10.0)),
+            with(Some(1000.0))
+        );
+        assert_eq!(with(None), 1.0);
         let mut clusters = Clusters::default();
         for (a, b) in [(4, 5), (1, 2), (5, 1), (8, 9)] {
             clusters.tie(a, b);

@@ -83,9 +83,9 @@ impl Shelf {
         std::fs::create_dir_all(folder).map_err(|error| LabError::write(folder, &error))?;
         let source = source(collection, extras, what);
         let (lines, facts) = (folder.join(LINES), folder.join(STOCK));
-        if let Ok(text) = std::fs::read(&facts) {
-            let stock: Stock =
-                serde_json::from_slice(&text).map_err(|error| LabError::read(&facts, &error))?;
+        let before = std::fs::read(&facts).ok();
+        // What cannot be read was never finished.
+        if let Some(stock) = before.and_then(|text| serde_json::from_slice::<Stock>(&text).ok()) {
             if stock.source != source {
                 return Err(LabError::Request(format!(
                     "{} holds another corpus, or the same read in another way; name another folder",
@@ -174,14 +174,18 @@ impl Shelf {
 /// What was copied, and how, in one line.
 fn source(collection: &Collection, extras: &[&str], what: &str) -> String {
     let shards = collection.corpus.shards().iter().map(|shard| {
-        let modified = match &shard.origin {
-            Origin::File(path) => std::fs::metadata(path).and_then(|facts| facts.modified()).ok(),
-            _ => None,
+        let mark = match &shard.origin {
+            Origin::File(path) => {
+                format!("{:?}", std::fs::metadata(path).and_then(|facts| facts.modified()).ok())
+            }
+            Origin::Memory(content) => format!("{:032x}", hash::digest(content)),
+            _ => String::new(),
         };
-        format!("{} {:?} {modified:?}", shard.name, shard.bytes)
+        format!("{} {:?} {mark}", shard.name, shard.bytes)
     });
     let all = format!(
-        "{:?} {:?} {extras:?} {what} {:?}",
+        "{} {:?} {:?} {extras:?} {what} {:?}",
+        env!("CARGO_PKG_VERSION"),
         shards.collect::<Vec<_>>(),
         collection.corpus.options(),
         collection.content

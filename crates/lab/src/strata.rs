@@ -73,6 +73,12 @@ impl Strata {
         self.0.iter().map(|(&mask, stratum)| (mask, stratum))
     }
 
+    /// How many pairs of its stratum one that was measured stands for.
+    pub fn weight(&self, mask: Mask) -> f64 {
+        let stratum = self.0.get(&mask).copied().unwrap_or_default();
+        stratum.pairs as f64 / stratum.measured.max(1) as f64
+    }
+
     /// Number of strata.
     pub fn len(&self) -> usize {
         self.0.len()

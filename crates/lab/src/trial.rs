@@ -118,8 +118,8 @@ pub struct Facts {
     pub bytes: f64,
     /// Distinct pairs proposed.
     pub candidates: u64,
-    /// Seconds of the run.
-    pub seconds: f64,
+    /// Seconds of a whole run; none while it is not known.
+    pub seconds: Option<f64>,
     /// Threads of the run.
     pub threads: usize,
 }
@@ -127,7 +127,7 @@ pub struct Facts {
 impl Facts {
     /// Documents per second.
     pub fn rate(&self) -> f64 {
-        if self.seconds > 0.0 { self.documents as f64 / self.seconds } else { 0.0 }
+        self.seconds.filter(|seconds| *seconds > 0.0).map_or(0.0, |seconds| self.documents as f64 / seconds)
     }
 }
 
@@ -157,13 +157,16 @@ impl Bench<'_> {
         let text = recipe.to_toml();
         let folder = self.folder.join(format!("{:016x}", hash::digest(text.as_bytes()) as u64));
         let (facts, pairs) = (folder.join("facts.json"), folder.join("pairs"));
-        if let Ok(text) = std::fs::read(&facts) {
-            let facts = serde_json::from_slice(&text).map_err(|error| LabError::read(&facts, &error))?;
-            return Ok(Trial { facts, pairs });
+        if let Some(known) = known(&facts, &pairs) {
+            let known = self.timed(known, what, basis, &facts, watch)?;
+            return Ok(Trial { facts: known, pairs });
         }
         std::fs::create_dir_all(&folder).map_err(|error| LabError::write(&folder, &error))?;
         let job = folder.join("job");
+        // What an earlier process did is not in the time of this one.
+        let resumed = job.exists();
         let found = self.job(&job, what, recipe, watch)?;
+        let found = Facts { seconds: if resumed { None } else { found.seconds }, ..found };
         keep_pairs(&job.join("pairs.jsonl"), &pairs)?;
         let found = Facts { pairs_in_giant_groups: giant_pairs(&job.join("groups.jsonl"))?, ..found };
         let found = Facts { refusal: first_refusal(&job.join("rejected.jsonl"), found.refused)?, ..found };
@@ -171,7 +174,27 @@ impl Bench<'_> {
         write_whole(&facts, &text)?;
         // What is left of it if that fails takes room and does no harm.
         let _ = std::fs::remove_dir_all(&job);
+        let found = self.timed(found, what, basis, &facts, watch)?;
         Ok(Trial { facts: found, pairs })
+    }
+
+    /// The facts with a time of a whole run on as many threads as now: where theirs is another, it is run once more.
+    fn timed(
+        &self,
+        known: Facts,
+        what: &Configuration,
+        basis: &Basis,
+        path: &Path,
+        watch: &Watch,
+    ) -> Result<Facts, LabError> {
+        if known.seconds.is_some() && known.threads == self.settings.threads {
+            return Ok(known);
+        }
+        let seconds = Some(self.seconds(what, basis, watch)?);
+        let known = Facts { seconds, threads: self.settings.threads, ..known };
+        let text = serde_json::to_vec(&known).map_err(|error| LabError::write(path, &error))?;
+        write_whole(path, &text)?;
+        Ok(known)
     }
 
     /// Runs a configuration once more, and only tells how long that took.
@@ -182,7 +205,7 @@ impl Bench<'_> {
         }
         let facts = self.job(&folder, what, self.recipe(what, basis)?, watch)?;
         let _ = std::fs::remove_dir_all(&folder);
-        Ok(facts.seconds)
+        Ok(facts.seconds.unwrap_or(0.0))
     }
 
     /// Counts the words of the documents by a profile, unless that was done; the file can be the lexicon of a
@@ -285,7 +308,7 @@ impl Bench<'_> {
             refusal: None,
             bytes: bytes as f64 / summary.documents.max(1) as f64,
             candidates: summary.candidates,
-            seconds,
+            seconds: Some(seconds),
             threads: self.settings.threads,
         }
     }
@@ -366,7 +389,8 @@ fn lines<E: std::fmt::Display>(
 
 /// Writes the pairs of a job down by number.
 fn keep_pairs(from: &Path, to: &Path) -> Result<(), LabError> {
-    let file = File::create(to).map_err(|error| LabError::write(to, &error))?;
+    let pending = to.with_extension("part");
+    let file = File::create(&pending).map_err(|error| LabError::write(&pending, &error))?;
     let mut out = BufWriter::with_capacity(1 << 16, file);
     lines(from, |line| {
         let PairLine { a, b, similarity } =
@@ -375,7 +399,16 @@ fn keep_pairs(from: &Path, to: &Path) -> Result<(), LabError> {
         let pair = Pair { a: number(a)?, b: number(b)?, similarity: similarity.unwrap_or(f64::NAN) };
         out.write_all(&encode(pair)).map_err(|error| error.to_string())
     })?;
-    out.flush().map_err(|error| LabError::write(to, &error))
+    let done =
+        out.flush().and_then(|()| out.get_ref().sync_all()).and_then(|()| std::fs::rename(&pending, to));
+    done.map_err(|error| LabError::write(to, &error))
+}
+
+/// What is known of a trial that was run before; nothing unless all of it is there.
+fn known(facts: &Path, pairs: &Path) -> Option<Facts> {
+    let known: Facts = serde_json::from_slice(&std::fs::read(facts).ok()?).ok()?;
+    let whole = known.pairs * WIDTH as u64;
+    (std::fs::metadata(pairs).ok()?.len() == whole).then_some(known)
 }
 
 #[derive(Deserialize)]

@@ -100,12 +100,12 @@ pub struct Tuned {
     pub tried: Vec<Tried>,
     /// Which of them was chosen.
     pub chosen: Option<usize>,
-    /// What could not be tried, and why.
-    pub left_out: Vec<String>,
+    /// What could not be tried, and why, and what is in no figure.
+    pub notes: Vec<String>,
 }
 
-/// Near-duplicates of a sample that are held in memory, at about 50 bytes each.
-const MOST_TRUE: u64 = 10_000_000;
+/// Memory for a near-duplicate of the sample: what it stands for, and whether a trial found it.
+const TRUE_BYTES: u64 = 256;
 /// Times that a promising configuration is run again, since clocks are noisy.
 const AGAIN: usize = 2;
 /// How many are.
@@ -138,7 +138,7 @@ pub fn run(bench: &Bench<'_>, sample: &Sample, request: &Request, watch: &Watch)
     if truth.pairs.is_empty() {
         return Err(LabError::Request(format!(
             "there is no pair of near-duplicates among the {} documents of the sample, so that no recall can be told; \
-             give a larger --sample or a lower --threshold",
+             give more --documents or a lower --threshold",
             thousands(sample.shelf.len() as u64)
         )));
     }
@@ -153,6 +153,14 @@ pub fn run(bench: &Bench<'_>, sample: &Sample, request: &Request, watch: &Watch)
     }
     left_out.sort();
     left_out.dedup();
+    let mut notes: Vec<String> = left_out.iter().map(|why| format!("Not tried: {why}.")).collect();
+    if truth.uncounted > 0 {
+        notes.push(format!(
+            "Up to {} near-duplicates in groups of more than {} documents are in no figure.",
+            thousands(truth.uncounted),
+            thousands(bench.max_group as u64)
+        ));
+    }
     let chosen = choose(bench, request, &mut tried, watch)?;
     let facts = sample.shelf.facts();
     Ok(Tuned {
@@ -162,12 +170,15 @@ pub fn run(bench: &Bench<'_>, sample: &Sample, request: &Request, watch: &Watch)
         effective: truth.all().effective(),
         tried,
         chosen,
-        left_out,
+        notes,
     })
 }
 
 /// The near-duplicates of the sample, with what each stands for.
 struct Truths {
+    rarest: Option<f64>,
+    /// Near-duplicates in groups that are too large to be written out, at most.
+    uncounted: u64,
     pairs: BTreeMap<(u32, u32), f64>,
     clusters: BTreeMap<u32, u32>,
 }
@@ -176,12 +187,13 @@ impl Truths {
     fn find(bench: &Bench<'_>, sample: &Sample, request: &Request, watch: &Watch) -> Result<Self, LabError> {
         let basis = Basis::new(request.measure, request.profile.clone());
         let exact = bench.run(&Configuration::alone("exact"), &basis, watch)?;
-        if exact.facts.pairs > MOST_TRUE {
+        let most = bench.settings.memory / TRUE_BYTES;
+        if exact.facts.pairs > most {
             return Err(LabError::Request(format!(
-                "the sample has {} pairs of near-duplicates, more than {} can be weighed in memory; give fewer --documents, \
-                 or a higher --threshold",
+                "the sample has {} pairs of near-duplicates, and within --memory {} can be weighed; give fewer \
+                 --documents, a higher --threshold or more --memory",
                 thousands(exact.facts.pairs),
-                thousands(MOST_TRUE)
+                thousands(most)
             )));
         }
         let pairs = exact.pairs()?.map(|pair| pair.map(|pair| (pair.a, pair.b)));
@@ -189,12 +201,13 @@ impl Truths {
         let mut clusters = Clusters::default();
         pairs.keys().for_each(|&(a, b)| clusters.tie(a, b));
         let clusters = pairs.keys().map(|&(a, _)| (a, clusters.of(a))).collect();
-        Ok(Truths { pairs, clusters })
+        let rarest = sample.rarest_near(&request.measure, &request.profile);
+        Ok(Truths { rarest, pairs, clusters, uncounted: exact.facts.pairs_in_giant_groups })
     }
 
     /// The share of the near-duplicates that are in `found`.
     fn recall(&self, found: &BTreeSet<(u32, u32)>) -> Weighed {
-        let mut recall = Weighed::default();
+        let mut recall = Weighed::new(self.rarest);
         for (pair, weight) in &self.pairs {
             recall.add(self.clusters[&pair.0], *weight, found.contains(pair));
         }
@@ -293,7 +306,7 @@ fn attempt(
         recall_interval: reached.interval(),
         precision: right.as_ref().map_or(Some(1.0), Weighed::value),
         precision_interval: right.as_ref().map_or(Some((1.0, 1.0)), Weighed::interval),
-        seconds: trial.facts.seconds,
+        seconds: trial.facts.seconds.unwrap_or(0.0),
         bytes: trial.facts.bytes,
         // What was not even counted cannot be vouched for.
         meets: match trial.facts.giant_groups > 0 && !what.verified {
@@ -358,7 +371,7 @@ impl Found {
         let wrong = weights(bench, sample, self.wrong.iter().map(|pair| Ok(*pair)), watch)?;
         let mut clusters = Clusters::default();
         self.right.iter().chain(&self.wrong).for_each(|&(a, b)| clusters.tie(a, b));
-        let mut right = Weighed::default();
+        let mut right = Weighed::new(sample.rarest(0.0));
         for pair in &self.right {
             right.add(clusters.of(pair.0), truth.pairs[pair], true);
         }
@@ -448,12 +461,10 @@ impl Tuned {
                 request.measure.similarity, request.measure.shingle, request.measure.threshold
             ),
         );
-        if !self.left_out.is_empty() {
-            study.notes.push(format!("Not tried: {}.", self.left_out.join("; ")));
-        }
+        study.notes.extend(self.notes.iter().cloned());
         if self.chosen.is_some_and(|at| self.tried[at].meets == Meets::Likely) {
             study.notes.push(format!(
-                "No interval reaches the goal: {} near-duplicates are too few to be sure. A larger --sample would tell more.",
+                "No interval reaches the goal: {} near-duplicates are too few to be sure. More --documents would tell more.",
                 thousands(self.truth)
             ));
         }

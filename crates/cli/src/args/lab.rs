@@ -69,8 +69,8 @@ pub struct CompareArgs {
 
     /// What a near-duplicate is: a similarity, words per shingle, and a threshold
     ///
-    /// Such as edit:0.8, jaccard/5:0.8, jaccard/1:0.9 (sets of words), cosine/1:0.9 or cosine-tf:0.9. edit is measured on
-    /// words of the profile yandex, all others on words of the profile web, unless --profile says otherwise.
+    /// Such as edit:0.8, jaccard/5:0.8, jaccard/1:0.9 (sets of words), cosine/1:0.9 or cosine-tf:0.9. All are measured on
+    /// words of --profile, but edit on those of yandex, as its paper does, unless --profile names another than web.
     #[arg(long, value_name = "TRUTH", default_value = "jaccard/5:0.8", value_parser = truth)]
     pub truth: Truth,
 

@@ -20,8 +20,13 @@ pub(crate) fn check_inputs(inputs: &[OsString], output: &Path) -> Result<(), Fai
 
 /// What a corpus is called in a title.
 pub(crate) fn name_of(inputs: &[OsString]) -> String {
-    let name =
-        |input: &OsString| Path::new(input).file_name().unwrap_or(input).to_string_lossy().into_owned();
+    // Folders are named after it, too: what ends in .. has a name once it is resolved.
+    let name = |input: &OsString| {
+        let path = Path::new(input);
+        let named = path.file_name().map(ToOwned::to_owned);
+        let named = named.or_else(|| path.canonicalize().ok()?.file_name().map(ToOwned::to_owned));
+        named.map_or("corpus".to_owned(), |name| name.to_string_lossy().replace(['*', '?'], "_"))
+    };
     match inputs {
         [] => "the built-in sample".to_owned(),
         [one] => name(one),

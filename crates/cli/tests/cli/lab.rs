@@ -122,6 +122,50 @@ fn a_comparison_is_what_counting_by_hand_gives() {
     }
 }
 
+#[test]
+fn many_copies_of_two_similar_texts_are_all_near_duplicates() {
+    let folder = Folder::new();
+    let base: Vec<String> = (0..200).map(|word| format!("word{word}")).collect();
+    let other =
+        base.iter().take(190).cloned().chain((0..10).map(|word| format!("else{word}"))).collect::<Vec<_>>();
+    let document = |n: usize| Doc {
+        id: format!("d{n}"),
+        url: None,
+        text: if n.is_multiple_of(2) { base.join(" ") } else { other.join(" ") },
+    };
+    let documents: Vec<Doc> = (0..400).map(document).collect();
+    let input = folder.file("docs.jsonl", jsonl(&documents));
+    let out = folder.join("out");
+    lab("compare --pool exact --methods md5,minhash").path(&input).option("-o", &out).run().exits(0);
+    let methods = json(out.join("methods.json"));
+    near_to(&methods["near"], 400.0 * 399.0 / 2.0, "all pairs");
+    near_to(
+        &methods["methods"][0]["recall"]["value"],
+        2.0 * 200.0 * 199.0 / (400.0 * 399.0),
+        "recall of md5",
+    );
+    near_to(&methods["methods"][1]["recall"]["value"], 1.0, "recall of minhash");
+}
+
+#[test]
+fn a_trial_that_lost_pairs_is_run_again() {
+    let folder = Folder::new();
+    let input = folder.file("docs.jsonl", jsonl(&families(200, 4)));
+    let out = folder.join("out");
+    let run = || {
+        lab("compare --methods a4,md5").path(&input).option("-o", &out).run().exits(0);
+        without_speed(json(out.join("methods.json")))
+    };
+    let whole = run();
+    for trial in std::fs::read_dir(out.join("work").join("trials")).unwrap() {
+        let trial = trial.unwrap().path();
+        let bytes = std::fs::read(trial.join("pairs")).unwrap();
+        std::fs::write(trial.join("pairs"), &bytes[..bytes.len() / 2]).unwrap();
+    }
+    std::fs::write(out.join("work").join("documents.json"), "").unwrap();
+    assert_eq!(run(), whole);
+}
+
 /// Rows of `pairs.parquet`, as the program itself reads them back.
 fn rows(folder: &Folder, out: &Path) -> Vec<Value> {
     let lines = folder.join("rows.jsonl");
@@ -282,7 +326,8 @@ fn a_tuned_recipe_reaches_its_goal_on_documents_that_were_not_sampled() {
     let done = lab(words).path(&input).option("-o", &out).run().exits(0);
     assert!(done.stdout.contains("lookalike dedup --recipe"), "{}", done.stdout);
     let tuned = json(out.join("tune.json"));
-    assert!(tuned["sampled"].as_u64().unwrap() <= 1500 && tuned["documents"] == 4000, "{}", tuned["sampled"]);
+    assert!((1000..2000).contains(&tuned["sampled"].as_u64().unwrap()), "{}", tuned["sampled"]);
+    assert_eq!(tuned["documents"], 4000);
     let sampled: BTreeSet<String> = json_lines(&out.join("work").join("documents.jsonl"))
         .iter()
         .map(|line| line["name"].as_str().unwrap().to_owned())
@@ -304,10 +349,9 @@ fn a_tuned_recipe_reaches_its_goal_on_documents_that_were_not_sampled() {
     dedup("").path(&input).option("--recipe", &recipe).option("-o", &job).run().exits(0);
     lab("check --json").path(&job).run().exits(0);
     let checked = json(job.join("check.json"));
-    assert!(
-        checked["recall"].as_f64().unwrap() >= 0.9 && checked["precision"].as_f64().unwrap() >= 0.95,
-        "{checked}"
-    );
+    for (figure, least) in [("recall", 0.9), ("settled", 0.9), ("gone", 0.9), ("precision", 0.95)] {
+        assert!(checked[figure]["value"].as_f64().unwrap() >= least, "{checked}");
+    }
 }
 
 #[test]
@@ -328,33 +372,53 @@ fn a_goal_that_nothing_reaches_is_told_and_leaves_no_recipe() {
     assert!(!out.join("recipe.toml").exists());
 }
 
+/// Of the documents that were removed, or have an earlier near-duplicate left, those that were removed.
+fn gone(documents: &[Doc], truth: &BTreeSet<Pair>, removed: &BTreeSet<String>) -> f64 {
+    let left = |id: &String| !removed.contains(id);
+    let stays: BTreeSet<&String> = truth.iter().filter(|(a, b)| left(a) && left(b)).map(|(_, b)| b).collect();
+    assert!(documents.len() > removed.len());
+    removed.len() as f64 / (removed.len() + stays.len()) as f64
+}
+
 #[test]
 fn a_check_tells_a_bad_run_from_a_good_one() {
     let folder = Folder::new();
     let documents = families(400, 21);
     let input = folder.file("docs.jsonl", jsonl(&documents));
     let truth = truth(&documents);
-    let checked = |method: &str, documents: &str| {
-        let job = folder.join(format!("{method}-{documents}"));
+    let checked = |method: &str, number: &str| {
+        let job = folder.join(format!("{method}-{number}"));
         dedup("--method").arg(method).path(&input).option("-o", &job).run().exits(0);
-        lab("check --documents").arg(documents).path(&job).run().exits(0);
+        lab("check --documents").arg(number).path(&job).run().exits(0);
         let removed: BTreeSet<String> = json_lines(&job.join("removed.jsonl"))
             .iter()
             .map(|line| line["id"].as_str().unwrap().to_owned())
             .collect();
-        let handled = truth.iter().filter(|(a, b)| removed.contains(a) || removed.contains(b)).count();
-        (json(job.join("check.json")), handled as f64 / truth.len() as f64)
+        let found = folder.join(format!("{method}-{number}.jsonl"));
+        pairs("--method").arg(method).path(&input).option("-o", &found).run().exits(0);
+        let share = |count: usize| count as f64 / truth.len() as f64;
+        let settled = truth.iter().filter(|(a, b)| removed.contains(a) || removed.contains(b)).count();
+        let figures = [share(table(&found).len()), share(settled), gone(&documents, &truth, &removed)];
+        (json(job.join("check.json")), figures)
     };
+    let names = ["recall", "settled", "gone"];
     for method in ["minhash", "md5"] {
-        // A sample of all documents is no estimate.
-        let (all, handled) = checked(method, "1000");
-        near_to(&all["recall"], handled, "recall");
-        assert_eq!(all["precision"], 1.0);
+        // A sample of all documents is no estimate, and has no interval.
+        let (all, figures) = checked(method, "1000");
+        for (name, figure) in names.into_iter().zip(figures) {
+            near_to(&all[name]["value"], figure, name);
+            assert_eq!(all[name]["interval"][0], all[name]["value"]);
+        }
+        assert_eq!(all["precision"]["value"], 1.0);
         let (some, _) = checked(method, "250");
-        let interval = &some["recall_interval"];
-        let (low, high) = (interval[0].as_f64().unwrap(), interval[1].as_f64().unwrap());
-        assert!(low <= handled && handled <= high, "{method}: {handled} is not in {interval}");
+        for (name, figure) in names.into_iter().zip(figures) {
+            let interval = &some[name]["interval"];
+            let (low, high) = (interval[0].as_f64().unwrap(), interval[1].as_f64().unwrap());
+            assert!(low < high && low <= figure && figure <= high, "{method}: {figure} is not in {interval}");
+        }
     }
+    // Pairs that md5 misses are missing.
+    assert!(json(folder.join("md5-1000").join("check.json"))["recall"]["value"].as_f64().unwrap() < 0.8);
     // A witness that is no near-duplicate costs precision.
     let job = folder.join("minhash-1000");
     let path = job.join("removed.jsonl");
@@ -363,11 +427,16 @@ fn a_check_tells_a_bad_run_from_a_good_one() {
     let stranger =
         (0..400u64).find(|n| !lines.iter().any(|line| line["n"] == *n || line["witness_n"] == *n)).unwrap();
     lines[0]["witness_n"] = stranger.into();
+    lines[0]["witness"] = format!("doc-{stranger:05}").into();
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     std::fs::write(&path, text).unwrap();
     lab("check").path(&job).run().exits(0);
-    near_to(&json(job.join("check.json"))["precision"], (count - 1.0) / count, "precision");
-    // Another input is noticed, and so is one that is gone.
+    near_to(&json(job.join("check.json"))["precision"]["value"], (count - 1.0) / count, "precision");
+    // Another input is noticed, also one of as many documents in another order, and so is one that is gone.
+    let mut turned = documents.clone();
+    turned.reverse();
+    let turned = folder.file("turned.jsonl", jsonl(&turned));
+    says(lab("check").path(&job).path(&turned).run(), 2, "in the same order");
     let other = folder.file("other.jsonl", jsonl(&families(399, 21)));
     says(lab("check").path(&job).path(&other).run(), 2, "had 400 documents and this input has 399");
     std::fs::remove_file(&input).unwrap();
@@ -380,7 +449,7 @@ fn experiments_run_without_data_beside_them() {
     let list = lookalike(["lab", "experiment"]).run().exits(0);
     let numbers: Vec<&str> = list.stdout.lines().filter(|line| line.starts_with('E')).collect();
     assert_eq!(numbers.len(), 22, "{}", list.stdout);
-    for (number, words) in [("E5", "K"), ("E7", "published")] {
+    for (number, words) in [("E5", "further lexicons"), ("E7", "published")] {
         let out = folder.join(number);
         let run = lab("experiment --data")
             .path(folder.join("nothing"))
@@ -388,7 +457,7 @@ fn experiments_run_without_data_beside_them() {
             .option("-o", &out)
             .run()
             .exits(0);
-        assert!(run.stdout.contains(words) || run.stdout.contains("recall"), "{}", run.stdout);
+        assert!(run.stdout.contains(words), "{}", run.stdout);
         let study = json(out.join(format!("{number}.json")));
         assert_eq!(study["id"], number);
         assert!(study["blocks"].as_array().unwrap().iter().any(|block| !block["table"].is_null()));

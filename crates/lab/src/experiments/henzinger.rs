@@ -13,6 +13,7 @@ use super::{Desk, Experiment};
 use crate::collection::Wanted;
 use crate::compare::{self, Against, Request};
 use crate::error::LabError;
+use crate::interval::wilson;
 use crate::published::HENZINGER;
 use crate::results::Results;
 use crate::shelf::Shelf;
@@ -83,7 +84,7 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
                 line.pairs.into(),
                 near.into(),
                 line.precision.map(|share| share.value).into(),
-                crate::interval::wilson(near, pairs).into(),
+                line.precision.and_then(|share| share.interval).or_else(|| wilson(near, pairs)).into(),
                 line.recall.map(|share| share.value).into(),
                 published.map(|(_, precision)| *precision).into(),
             ]);

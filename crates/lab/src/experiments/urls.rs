@@ -163,11 +163,14 @@ fn similarity(desk: &Desk<'_>, sides: &Sides, study: &mut Study) -> Result<Strin
     grid.row(["median".into(), median(&values).into(), Value::None, 0.63.into()]);
     study.table(grid);
     let addresses = sides.judged.iter().filter(|item| item.url.is_some()).count();
+    let Some(share) = share else {
+        return Ok(format!("None of {addresses} older pages has an address that the newer crawl has, too."));
+    };
     Ok(format!(
         "Of {addresses} older pages {} have an address that the newer crawl has, too, and {:.1} % of these are near-duplicates of \
          what is there now (thesis: 23.0 %).",
         values.len(),
-        100.0 * share.unwrap_or(f64::NAN)
+        100.0 * share
     ))
 }
 

@@ -282,7 +282,7 @@ impl Scene {
             ]);
         }
         grid.row([
-            "published".into(),
+            "by the published λ2, for 10^9 pages".into(),
             Value::None,
             Value::None,
             1.0.into(),

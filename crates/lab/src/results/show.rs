@@ -1,5 +1,6 @@
 //! A comparison for people: sentences, tables and pictures.
 
+use lookalike::model::Similarity;
 use lookalike::report::study::{
     Axis, Bars, Grid, Heat, Lines, Named, Origin, Plot, Point, Points, Series, Value,
 };
@@ -81,6 +82,13 @@ impl Results<'_> {
                     }
                 }
             }
+        }
+        if let Some(exact) = self.comparison.exact().filter(|exact| exact.giant_groups > 0) {
+            notes.push(format!(
+                "Up to {} near-duplicates in groups of more than {} documents are in no figure, so that recall is of the others.",
+                thousands(exact.pairs_in_giant_groups),
+                thousands(self.bench.max_group as u64)
+            ));
         }
         let stock = self.bench.shelf.facts();
         if let Some(why) = &stock.first_rejection {
@@ -278,7 +286,11 @@ impl Results<'_> {
             })
             .collect();
         Plot::Bars(Bars {
-            name: format!("Measured pairs by similarity ({})", self.request.truth.similarity),
+            name: match (self.request.against, self.request.truth.similarity) {
+                (Against::Exact, similarity) => format!("Near-duplicates by similarity ({similarity})"),
+                (_, Similarity::Edit) => "Near-duplicates of the pool by similarity (edit)".to_owned(),
+                (_, similarity) => format!("Pairs of the pool by similarity ({similarity})"),
+            },
             x: "similarity, from".to_owned(),
             y: "pairs".to_owned(),
             bins: bins.iter().map(|(name, _)| name.clone()).collect(),

@@ -97,7 +97,10 @@ impl Labels {
         let (mut labels, end) = Self::load(path, sample, by)?;
         let failed = |error| ReviewError::Write(path.display().to_string(), error);
         let mut file = OpenOptions::new().append(true).create(true).open(path).map_err(failed)?;
-        file.set_len(end.length).map_err(failed)?;
+        // Another judge may have added a line since; only what is known to be half a line goes.
+        if end.is_cut && file.metadata().map_err(failed)?.len() == end.read {
+            file.set_len(end.length).map_err(failed)?;
+        }
         if !end.is_ended {
             file.write_all(b"\n").map_err(failed)?;
         }
@@ -127,7 +130,8 @@ impl Labels {
         let mut labels =
             Labels { path: path.to_owned(), file: None, by, latest: BTreeMap::new(), note: None };
         let known: BTreeMap<u64, &Pair> = pairs.iter().map(|pair| (pair.n, pair)).collect();
-        let mut end = End { length: bytes.len() as u64, is_ended: true };
+        let mut end =
+            End { length: bytes.len() as u64, read: bytes.len() as u64, is_cut: false, is_ended: true };
         let mut length = 0;
         for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
             let is_ended = line.ends_with(b"\n");
@@ -150,7 +154,7 @@ impl Labels {
                     end.is_ended = is_ended;
                 }
                 Err(_) if !is_ended => {
-                    end = End { length: before, is_ended: true };
+                    end = End { length: before, is_cut: true, is_ended: true, ..end };
                     let note = format!(
                         "{name} ends in the middle of line {}, which is dropped; judge that pair again",
                         index + 1
@@ -225,7 +229,8 @@ fn append(file: &mut File, line: &[u8]) -> std::io::Result<()> {
     let length = file.metadata()?.len();
     // One call for the whole line: two who judge at once do not write into each other's.
     let written = file.write_all(line).and_then(|()| file.sync_data());
-    if written.is_err() {
+    // What another judge wrote behind it stays.
+    if written.is_err() && file.metadata()?.len() <= length + line.len() as u64 {
         file.set_len(length)?;
     }
     written
@@ -235,6 +240,10 @@ fn append(file: &mut File, line: &[u8]) -> std::io::Result<()> {
 struct End {
     /// Its length without a line that was cut off.
     length: u64,
+    /// Its length as it was read.
+    read: u64,
+    /// Its last line was cut off.
+    is_cut: bool,
     /// Its last line has an end.
     is_ended: bool,
 }
