@@ -770,6 +770,8 @@ pub(crate) fn pairs(
             }
         }
     }
+    // Which was decided first depends on threads and memory.
+    crowds.sort_unstable();
     let giant = write_groups(ctx, catalogue, folder, outputs.format, &classes, &crowds)?;
     findings.summary.giant_groups += giant;
     let one = 1f64.to_bits();

@@ -603,3 +603,71 @@ fn methods_that_must_know_the_corpus_go_on_after_stops() {
         assert!(outputs(&name("whole")) == outputs(&name("stopped")), "{spec} after {starts} starts");
     }
 }
+
+/// Families with an imprint in common, by which all hang together.
+fn with_imprint(texts: Vec<String>) -> String {
+    let imprint = "printed where everybody else prints their books";
+    lines(&texts.into_iter().map(|text| format!("{text} {imprint}")).collect::<Vec<_>>())
+}
+
+#[test]
+fn one_component_is_the_same_for_any_number_of_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("in")).unwrap();
+    let corpus = files(&folder.path().join("in"), &with_imprint(families(150, 60)));
+    let edit = JobRecipe { similarity: Similarity::Edit, ..recipe("decomposition:sim=0.6") };
+    let recipes = [
+        ("pairs", JobRecipe { task: Task::Pairs, verified: false, ..recipe("decomposition") }),
+        ("all pairs", JobRecipe { task: Task::Pairs, all: true, ..edit.clone() }),
+        ("own", JobRecipe { verified: false, ..recipe("decomposition") }),
+        ("components", JobRecipe { cluster: ClusterRule::Components, ..edit.clone() }),
+        ("star", edit),
+    ];
+    for (rule, recipe) in recipes {
+        let found = [1, 2, 5].map(|threads| {
+            let path = folder.path().join(format!("{rule} {threads}"));
+            let settings = Settings { threads, spool: Spool::None, ..settings() };
+            let job = Job { corpus: corpus.clone(), ..job(recipe.clone(), "", settings) };
+            let summary = run(job, &path, None).unwrap().summary;
+            assert!(summary.candidates > 5000, "{rule}: {}", summary.candidates);
+            assert!(summary.removed > 50 || summary.pairs.is_some_and(|pairs| pairs > 1000), "{rule}");
+            outputs(&path)
+        });
+        assert!(found[0] == found[1] && found[0] == found[2], "{rule}");
+    }
+}
+
+#[test]
+fn a_stop_is_heard_while_long_texts_are_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("in")).unwrap();
+    // Texts of 40,000 characters, four words in five of which are the same: measuring all takes minutes.
+    let word = |n: u32, w: u32| match (w + n) % 5 {
+        0 => format!("other{}", w.wrapping_mul(2_654_435_761).wrapping_add(n * 77) % 9973),
+        _ => format!("words{w}"),
+    };
+    let text = |n: u32| (0..4000).map(|w| word(n, w)).collect::<Vec<_>>().join(" ");
+    let corpus = files(&folder.path().join("in"), &with_imprint((0..200).map(text).collect()));
+    for threads in [1, 2] {
+        let recipe = JobRecipe { task: Task::Pairs, verified: false, ..recipe("a11") };
+        let settings = Settings { threads, spool: Spool::None, ..settings() };
+        let job = Job { corpus: corpus.clone(), ..job(recipe, "", settings) };
+        let path = folder.path().join(format!("job{threads}"));
+        let Opened::Open(mut open) = job.open(&path).unwrap() else { panic!("finished") };
+        let watch = Watch::default();
+        let short = std::time::Duration::from_millis(200);
+        let measuring =
+            || watch.stage().is_some_and(|(stage, since)| stage.name == "verify" && since > short);
+        let (result, took) = std::thread::scope(|scope| {
+            let running = scope.spawn(|| open.run(&watch));
+            while !running.is_finished() && !measuring() {
+                std::thread::sleep(short / 20);
+            }
+            watch.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            let stopped = std::time::Instant::now();
+            (running.join().unwrap(), stopped.elapsed())
+        });
+        assert!(matches!(result, Err(EngineError::Stopped)), "{result:?}");
+        assert!(took.as_secs() < 4, "{took:?}");
+    }
+}

@@ -1,7 +1,7 @@
 //! One part of a bucket: its candidates are measured, its documents decided.
 
 use lookalike_methods::Score;
-use lookalike_model::Threshold;
+use lookalike_model::{Similarity, Threshold};
 use rayon::prelude::*;
 
 use super::neighbours::InMemory;
@@ -110,15 +110,24 @@ impl Hearing<'_> {
 }
 
 /// What `work` makes of each item, by all threads or by this one alone: a thread that waits for others would begin
-/// another part meanwhile, and hold both in memory.
-fn of_each<T: Sync, R: Send>(items: &[T], by_all: bool, work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
-    match by_all {
-        true => items.par_iter().with_min_len(64).map(work).collect(),
+/// another part meanwhile, and hold both in memory. Some texts take milliseconds, so every thread hears of a stop by itself.
+fn of_each<T: Sync, R: Default + Send>(
+    ctx: &Context<'_>,
+    items: &[T],
+    by_all: bool,
+    work: impl Fn(&T) -> R + Sync + Send,
+) -> Result<Vec<R>, EngineError> {
+    let work = |item: &T| if ctx.watch.stopped() { R::default() } else { work(item) };
+    let together = if ctx.measure.similarity == Similarity::Edit { 1 } else { 64 };
+    let done = match by_all {
+        true => items.par_iter().with_min_len(together).map(work).collect(),
         false => items.iter().map(work).collect(),
-    }
+    };
+    ctx.check()?;
+    Ok(done)
 }
 
-/// Candidates that are measured between two looks at whether to stop.
+/// Candidates that are measured before what came out is taken in.
 pub(super) const AT_ONCE: usize = 1 << 18;
 
 /// A pair by the numbers of its documents.
@@ -220,7 +229,6 @@ pub(super) fn measure(
     tally: &mut Tally,
     mut take: impl FnMut(Edge) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
-    ctx.check()?;
     let floor = floor(ctx);
     let judge = |&Candidate { a, b, ref shared }: &Candidate| -> Verdict {
         if !ctx.recipe.verified {
@@ -234,7 +242,7 @@ pub(super) fn measure(
         }
         sight.compare(&ctx.measure, a, b, floor).map_or(Verdict::TooFar, Verdict::Measured)
     };
-    let verdicts = of_each(candidates, by_all, judge);
+    let verdicts = of_each(ctx, candidates, by_all, judge)?;
     for (&Candidate { a, b, .. }, verdict) in candidates.iter().zip(verdicts) {
         let found = match verdict {
             Verdict::Unpromising => continue,
@@ -250,8 +258,10 @@ pub(super) fn measure(
     Ok(())
 }
 
+#[derive(Default)]
 enum Verdict {
     /// No near-duplicates by the word of their methods.
+    #[default]
     Unpromising,
     /// Given up on the way.
     TooFar,
@@ -335,8 +345,7 @@ impl ResidentJudge<'_, '_> {
     ) -> Result<(), EngineError> {
         let mut star = Star::new(self.resident.documents().len(), turns);
         for turns in turns.chunks(AHEAD) {
-            self.ctx.check()?;
-            self.ahead(&star, turns, neighbours);
+            self.ahead(&star, turns, neighbours)?;
             for turn in turns {
                 star.turn(turn, neighbours.of(turn.node)?, self, take)?;
             }
@@ -345,7 +354,7 @@ impl ResidentJudge<'_, '_> {
     }
 
     /// Measures what some turns will ask for, as far as that is known already.
-    fn ahead(&mut self, star: &Star, turns: &[Turn], neighbours: &mut InMemory) {
+    fn ahead(&mut self, star: &Star, turns: &[Turn], neighbours: &mut InMemory) -> Result<(), EngineError> {
         let mut asked: Vec<(usize, u32)> = Vec::new();
         for turn in turns.iter().filter(|turn| star.looks(turn)) {
             let places = neighbours.places(turn.node);
@@ -358,11 +367,12 @@ impl ResidentJudge<'_, '_> {
         let entries = neighbours.entries();
         let (measure, resident, floor) = (&self.ctx.measure, self.resident, self.floor);
         let compare = |&(at, node): &(usize, u32)| resident.compare(measure, node, entries[at].node, floor);
-        let found = of_each(&asked, self.by_all, compare);
+        let found = of_each(self.ctx, &asked, self.by_all, compare)?;
         for ((at, node), measured) in asked.into_iter().zip(found) {
             self.count(node, entries[at].node, measured);
             entries[at].settle(measured);
         }
+        Ok(())
     }
 
     fn count(&mut self, a: u32, b: u32, measured: Option<Measured>) {
@@ -370,31 +380,34 @@ impl ResidentJudge<'_, '_> {
         count(self.ctx, self.tally, documents, measured);
     }
 
-    fn hop(&mut self, a: u32, b: u32, floor: Threshold) -> Option<Measured> {
+    fn hop(&mut self, a: u32, b: u32, floor: Threshold) -> Result<Option<Measured>, EngineError> {
+        self.ctx.check()?;
         self.tally.hops += 1;
         let (ctx, resident) = (self.ctx, self.resident);
         if ctx.recipe.verified {
-            return resident.compare(&ctx.measure, a, b, floor);
+            return Ok(resident.compare(&ctx.measure, a, b, floor));
         }
         let width = ctx.panel.width();
         let records = [a, b].map(|place| resident.record(place as usize, width));
-        Both { records, sets: [a, b].map(|place| resident.set(place as usize)) }.compare(ctx, floor)
+        let sets = [a, b].map(|place| resident.set(place as usize));
+        Ok(Both { records, sets }.compare(ctx, floor))
     }
 }
 
 impl Judge for ResidentJudge<'_, '_> {
     fn candidate(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
+        self.ctx.check()?;
         let measured = self.resident.compare(&self.ctx.measure, a, b, self.floor);
         self.count(a, b, measured);
         Ok(measured)
     }
 
     fn near(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
-        Ok(self.hop(a, b, self.ctx.measure.threshold))
+        self.hop(a, b, self.ctx.measure.threshold)
     }
 
     fn any(&mut self, a: u32, b: u32) -> Result<f64, EngineError> {
-        let measured = self.hop(a, b, Threshold::LOWEST);
+        let measured = self.hop(a, b, Threshold::LOWEST)?;
         Ok(any(self.ctx, measured))
     }
 }

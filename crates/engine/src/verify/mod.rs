@@ -23,7 +23,6 @@ mod parts;
 mod sets;
 pub(crate) mod tally;
 
-use std::cmp::Reverse;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
@@ -252,20 +251,18 @@ fn parts_of(
 }
 
 /// Measures and decides parts whose documents can be read from anywhere: side by side, each by one thread, and those that
-/// memory has no room for beside others one after the other, each by all.
+/// memory has no room for beside others, or that one thread would be left alone with, one after the other, each by all.
 fn run_parts(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
     partition: &Partition,
     keepers: &Keepers,
-    mut parts: Vec<Part>,
+    parts: Vec<Part>,
 ) -> Result<Vec<Found>, EngineError> {
     let shelf = Shelf::new(ctx, catalogue);
     let desks = Desks { shelf: &shelf, spare: Mutex::default() };
-    // What takes longest comes first, lest all wait for it in the end.
-    parts.sort_by_key(|part| Reverse((part.bytes / 8).max(8 * part.pairs.len() as u64)));
-    let share = partition.capacity / 2 / ctx.settings.threads.max(1) as u64;
-    let (large, small): (Vec<Part>, Vec<Part>) = parts.into_iter().partition(|part| part.bytes > share);
+    let threads = ctx.settings.threads.max(1) as u64;
+    let (large, small) = parts::by_size(parts, &ctx.measure, threads, partition.capacity / 2 / threads);
     let mut found: Vec<Found> = small
         .into_par_iter()
         .with_max_len(1)

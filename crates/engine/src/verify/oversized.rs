@@ -342,10 +342,14 @@ impl DiskJudge<'_, '_> {
             let kept = self.on_disk.load(ctx, &mut self.lookup, &mut others, true)?;
             let document = |node: u32| self.on_disk.spots[node as usize].document;
             let compare = |&(other, node, _): &(u32, u32, usize)| {
+                if ctx.watch.stopped() {
+                    return None;
+                }
                 let (node, other) = (own.index(document(node))?, kept.index(document(other))?);
                 ctx.measure.compare(own.set(node), kept.set(other), self.floor)
             };
             let found: Vec<Option<Measured>> = now.par_iter().with_min_len(16).map(compare).collect();
+            ctx.check()?;
             for (&(other, node, at), measured) in now.iter().zip(found) {
                 bucket::count(ctx, self.tally, [document(node), document(other)], measured);
                 near.entries[at].settle(measured);
@@ -356,6 +360,7 @@ impl DiskJudge<'_, '_> {
 
     /// Makes sure that two documents are at hand.
     fn fetch(&mut self, places: [u32; 2]) -> Result<(), EngineError> {
+        self.ctx.check()?;
         self.on_disk.tidy();
         places.into_iter().try_for_each(|place| match self.resident(place) {
             Some(_) => Ok(()),

@@ -1,5 +1,8 @@
 //! A bucket in parts: documents that hang together through candidates that are not told apart.
 
+use std::cmp::Reverse;
+
+use lookalike_model::Similarity;
 use rayon::prelude::*;
 
 use super::bucket::{AT_ONCE, Sight};
@@ -9,6 +12,7 @@ use crate::candidates::Candidate;
 use crate::catalogue::{Bits, Catalogue, Lookup, Ranks};
 use crate::context::Context;
 use crate::error::EngineError;
+use crate::measure::Measure;
 use crate::panel::Shared;
 use crate::store::file::Records;
 
@@ -25,6 +29,32 @@ pub(super) struct Part {
     pub(super) members: Vec<(u32, u32)>,
     /// What it takes to measure them.
     pub(super) bytes: u64,
+}
+
+impl Part {
+    /// About how long it takes, held against other parts.
+    fn work(&self, measure: &Measure) -> u64 {
+        let (symbols, pairs) = (self.bytes / 8, self.pairs.len() as u64);
+        match measure.similarity {
+            // Texts are gone through symbol by symbol.
+            Similarity::Edit => symbols + pairs * (symbols / self.documents.len().max(1) as u64),
+            _ => symbols.max(8 * pairs),
+        }
+    }
+}
+
+/// Parts that all threads should measure together, and those that each can be left to one of them; in both what takes
+/// longest comes first, lest all wait for it in the end. Large are those of more than `memory` bytes, and those that take
+/// longer than a thread's share of all.
+pub(super) fn by_size(
+    mut parts: Vec<Part>,
+    measure: &Measure,
+    threads: u64,
+    memory: u64,
+) -> (Vec<Part>, Vec<Part>) {
+    parts.sort_by_key(|part| Reverse(part.work(measure)));
+    let share = parts.iter().map(|part| part.work(measure)).sum::<u64>() / threads;
+    parts.into_iter().partition(|part| part.bytes > memory || part.work(measure) > share)
 }
 
 /// Candidates that are not told apart, by the places of their documents.
@@ -157,5 +187,33 @@ impl Pool {
             part.shared.extend(self.shared.get(index));
         }
         parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_thread_is_left_alone_with_a_large_part() {
+        let measure =
+            |similarity| Measure { similarity, threshold: "0.8".parse().expect("a threshold"), shingle: 5 };
+        // Parts by the numbers of their documents and pairs; documents are of a hundred symbols.
+        let cut = |similarity, threads, memory| {
+            let part = |&(documents, pairs): &(u32, usize)| Part {
+                documents: (0..documents).collect(),
+                pairs: vec![(0, 1); pairs],
+                bytes: 800 * u64::from(documents),
+                ..Part::default()
+            };
+            let parts = [(2, 1), (300, 9000), (30, 2000), (40, 6500)].iter().map(part).collect();
+            let (large, small) = by_size(parts, &measure(similarity), threads, memory);
+            [large, small].map(|parts| parts.iter().map(|part| part.pairs.len()).collect::<Vec<_>>())
+        };
+        let [none, all] = [vec![], vec![9000, 6500, 2000, 1]];
+        assert_eq!(cut(Similarity::Edit, 1, 1 << 20), [none, all]);
+        assert_eq!(cut(Similarity::Edit, 2, 1 << 20), [vec![9000], vec![6500, 2000, 1]]);
+        assert_eq!(cut(Similarity::Jaccard, 3, 1 << 20), [vec![9000, 6500], vec![2000, 1]]);
+        assert_eq!(cut(Similarity::Edit, 1, 30_000), [vec![9000, 6500], vec![2000, 1]]);
     }
 }

@@ -1,0 +1,127 @@
+//! Symbols as small numbers, in the order in which they are met.
+
+use std::collections::HashMap;
+
+/// A symbol without a number.
+const NONE: u32 = 0;
+
+/// Symbols below this have a place in a table: nearly all characters in use.
+const NEAR: usize = 1 << 16;
+
+/// The numbers of the symbols of two texts.
+#[derive(Default)]
+pub(super) struct Alphabet {
+    /// Of symbols below [`NEAR`].
+    near: Vec<u32>,
+    /// Of all others.
+    far: HashMap<u64, u32>,
+    /// Every symbol that has a number.
+    met: Vec<u64>,
+    rows: Vec<u32>,
+    columns: Vec<u32>,
+    counts: Vec<[u32; 2]>,
+}
+
+/// Two texts without what only one of them holds.
+pub(super) struct Texts<'t> {
+    /// The symbols of one.
+    pub(super) rows: &'t [u32],
+    /// The symbols of the other.
+    pub(super) columns: &'t [u32],
+    /// How often each symbol is in the one and in the other.
+    pub(super) counts: &'t [[u32; 2]],
+}
+
+impl Texts<'_> {
+    /// Symbols that both hold, whatever their order.
+    pub(super) fn both(&self) -> usize {
+        self.counts.iter().map(|[a, b]| *a.min(b) as usize).sum()
+    }
+}
+
+impl Alphabet {
+    /// Two texts in numbers.
+    pub(super) fn spell(&mut self, rows: &[u64], columns: &[u64]) -> Texts<'_> {
+        self.near.resize(NEAR, NONE);
+        self.counts.clear();
+        self.counts.push([0; 2]);
+        self.columns.resize(columns.len().max(self.columns.len()), NONE);
+        for (at, &symbol) in columns.iter().enumerate() {
+            let mut number = self.number(symbol);
+            if number == NONE {
+                number = self.add(symbol);
+            }
+            self.counts[number as usize][1] += 1;
+            self.columns[at] = number;
+        }
+        self.rows.resize(rows.len().max(self.rows.len()), NONE);
+        // What has no number is overwritten by what comes next.
+        let mut met = 0;
+        for &symbol in rows {
+            let number = self.number(symbol);
+            self.counts[number as usize][0] += 1;
+            self.rows[met] = number;
+            met += usize::from(number != NONE);
+        }
+        self.counts[NONE as usize] = [0; 2];
+        self.forget();
+        let columns = self.drop_unmet(columns.len());
+        Texts { rows: &self.rows[..met], columns: &self.columns[..columns], counts: &self.counts }
+    }
+
+    /// Drops columns that no row has; returns how many are left of `columns`.
+    fn drop_unmet(&mut self, columns: usize) -> usize {
+        if self.counts[1..].iter().all(|count| count[0] > 0) {
+            return columns;
+        }
+        let mut left = 0;
+        for at in 0..columns {
+            let number = self.columns[at];
+            self.columns[left] = number;
+            left += usize::from(self.counts[number as usize][0] > 0);
+        }
+        self.counts.iter_mut().filter(|count| count[0] == 0).for_each(|count| count[1] = 0);
+        left
+    }
+
+    /// Takes all numbers back.
+    fn forget(&mut self) {
+        for symbol in self.met.drain(..) {
+            if let Some(number) = self.near.get_mut(place(symbol)) {
+                *number = NONE;
+            }
+        }
+        self.far.clear();
+    }
+
+    fn number(&self, symbol: u64) -> u32 {
+        match self.near.get(place(symbol)) {
+            Some(&number) => number,
+            None => self.far.get(&symbol).copied().unwrap_or(NONE),
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, symbol: u64) -> u32 {
+        let number = self.counts.len() as u32;
+        self.counts.push([0; 2]);
+        self.met.push(symbol);
+        match self.near.get_mut(place(symbol)) {
+            Some(place) => *place = number,
+            None => drop(self.far.insert(symbol, number)),
+        }
+        number
+    }
+
+    /// Memory that is held.
+    pub(super) fn bytes(&self) -> usize {
+        4 * (self.near.capacity() + self.rows.capacity() + self.columns.capacity())
+            + 16 * self.far.capacity()
+            + 8 * (self.met.capacity() + self.counts.capacity())
+    }
+}
+
+/// Where a symbol stands in the table of near ones; behind it for all others.
+fn place(symbol: u64) -> usize {
+    symbol.min(NEAR as u64) as usize
+}
