@@ -140,11 +140,6 @@ impl<'r> Results<'r> {
         Results { bench, request, comparison }
     }
 
-    /// The methods that were asked for.
-    pub fn roster(&self) -> &[crate::roster::Entry] {
-        &self.request.methods
-    }
-
     fn strata(&self) -> &Strata {
         &self.comparison.strata
     }

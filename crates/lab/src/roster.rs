@@ -3,7 +3,6 @@
 use lookalike::methods::{METHODS, Setting, method};
 
 use crate::error::LabError;
-use crate::shelf::Shelf;
 use crate::trial::Configuration;
 
 /// A method's name here, and how it runs.
@@ -28,23 +27,9 @@ pub fn all() -> Result<Vec<Entry>, LabError> {
     Ok(entries)
 }
 
-/// Texts of more bytes than this on average are long.
-const LONG: u64 = 2_000;
-
-/// The algorithms of Zelenkov and Segalovich. A11 measures every candidate by edits, which takes a time that grows with the
-/// square of the length, and the paper has no figures for it; so it takes part where texts are short.
-pub fn zelenkov(shelf: &Shelf) -> Vec<Entry> {
-    let facts = shelf.facts();
-    let long = facts.text_bytes > LONG * facts.documents;
-    (0..=12).filter(|&number| number != 11 || !long).map(|number| entry(&format!("a{number}"))).collect()
-}
-
-/// What to say of an algorithm that was left out.
-pub fn left_out(entries: &[Entry]) -> Option<&'static str> {
-    let there = entries.iter().any(|(name, _)| name == "a11");
-    let note = "A11 is left out: it measures every candidate by edits, which takes hours on long texts, and the paper has no \
-                figures for it. lookalike lab compare runs it.";
-    (!there).then_some(note)
+/// The algorithms of Zelenkov and Segalovich.
+pub fn zelenkov() -> Vec<Entry> {
+    (0..=12).map(|number| entry(&format!("a{number}"))).collect()
 }
 
 /// A list as typed: methods with commas between, which may have parameters with commas between, or `all`.

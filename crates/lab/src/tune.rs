@@ -79,10 +79,10 @@ pub enum Meets {
     No,
     /// Its figures reach it, its intervals do not.
     Likely,
-    /// The lower ends of its 95 % intervals reach it. Of a hundred that were tried, one or the other does so by luck.
-    Probably,
-    /// The lower ends of intervals of three standard deviations reach it.
-    Surely,
+    /// The lower ends of its intervals reach it: of 95 % where every pair is measured, and of three standard deviations for
+    /// what a method accepts by its own word, since of a hundred that are tried one or the other looks good by luck. The exact
+    /// join reaches any goal.
+    Yes,
 }
 
 /// What came of the search.
@@ -311,7 +311,7 @@ fn attempt(
         // What was not even counted cannot be vouched for.
         meets: match trial.facts.giant_groups > 0 && !what.verified {
             true => Meets::No,
-            false => meets(&reached, right.as_ref(), request),
+            false => meets(what, &reached, right.as_ref(), request),
         },
         what: what.clone(),
         basis: recall,
@@ -387,7 +387,7 @@ impl Found {
 }
 
 /// How sure it is that the goal is reached; `right` is nothing where every pair was measured.
-fn meets(reached: &Weighed, right: Option<&Weighed>, request: &Request) -> Meets {
+fn meets(what: &Configuration, reached: &Weighed, right: Option<&Weighed>, request: &Request) -> Meets {
     let least = |deviations: f64| {
         let recall = reached.at_least(deviations).is_some_and(|least| least >= request.recall);
         let right = right
@@ -395,8 +395,8 @@ fn meets(reached: &Weighed, right: Option<&Weighed>, request: &Request) -> Meets
         recall && right
     };
     match () {
-        () if least(3.0) => Meets::Surely,
-        () if least(Z) => Meets::Probably,
+        () if what.methods == ["exact"] => Meets::Yes,
+        () if least(if right.is_some() { 3.0 } else { Z }) => Meets::Yes,
         () if least(0.0) => Meets::Likely,
         () => Meets::No,
     }
@@ -462,10 +462,14 @@ impl Tuned {
             ),
         );
         study.notes.extend(self.notes.iter().cloned());
-        if self.chosen.is_some_and(|at| self.tried[at].meets == Meets::Likely) {
+        if self.chosen.is_some_and(|at| self.tried[at].what.methods == ["exact"])
+            && self.sampled < self.documents
+        {
             study.notes.push(format!(
-                "No interval reaches the goal: {} near-duplicates are too few to be sure. More --documents would tell more.",
-                thousands(self.truth)
+                "The {} near-duplicates of the sample tell as much as {:.0} independent ones, too few to be sure of a cheaper \
+                 way. More --documents would tell more.",
+                thousands(self.truth),
+                self.effective
             ));
         }
         study.plot(self.frontier(request));
@@ -483,11 +487,7 @@ impl Tuned {
                 "{}{} is the cheapest that {} a recall of {} and a precision of {}: {:.3} and {:.3}, in {:.2} seconds.",
                 one.name,
                 if one.verified { " with every pair measured" } else { " by its own word" },
-                match one.meets {
-                    Meets::Surely => "surely reaches",
-                    Meets::Probably => "reaches",
-                    _ => "likely reaches",
-                },
+                if one.meets == Meets::Yes { "reaches" } else { "likely reaches" },
                 request.recall,
                 request.precision,
                 one.recall.unwrap_or(0.0),
@@ -521,8 +521,7 @@ impl Tuned {
             let lexicon = if one.foreign_lexicon { " (given lexicon)" } else { "" };
             let goal = match (Some(at) == self.chosen, one.meets) {
                 (true, _) => "chosen",
-                (_, Meets::Surely) => "surely reached",
-                (_, Meets::Probably) => "reached",
+                (_, Meets::Yes) => "reached",
                 (_, Meets::Likely) => "likely reached",
                 (_, Meets::No) => "missed",
             };

@@ -36,10 +36,10 @@ pub(crate) static E2: Experiment = Experiment {
 const MEASURED: u64 = 50_000;
 
 /// The paper's truth: 80 % of the characters are left by the edits from one document to the other.
-fn request(shelf: &Shelf) -> Result<Request, LabError> {
+fn request() -> Result<Request, LabError> {
     let truth: Truth = "edit:0.8".parse().map_err(LabError::Request)?;
     Ok(Request {
-        methods: roster::zelenkov(shelf),
+        methods: roster::zelenkov(),
         profile: truth.profile(),
         truth,
         against: Against::Union,
@@ -57,7 +57,7 @@ fn on_each(
         let folder = desk.folder.join(&collection.name);
         let shelf = Shelf::stock(&folder, &collection, &[], ("all", &mut |_, _| true), desk.watch)?;
         let bench = desk.bench(&shelf, &folder);
-        let request = request(&shelf)?;
+        let request = request()?;
         let comparison = compare::run(&bench, &request, desk.watch)?;
         each(&collection, &Results::new(&bench, &request, &comparison), &comparison)?;
     }
@@ -72,8 +72,6 @@ fn quality(desk: &Desk<'_>) -> Result<Study, LabError> {
         study.text(results.lead());
         let part = results.study("", "");
         study.notes.extend(part.notes.iter().map(|note| format!("{}: {note}", collection.name)));
-        let left_out = roster::left_out(results.roster());
-        study.notes.extend(left_out.map(|note| format!("{}: {note}", collection.name)));
         study.facts.extend(
             part.facts.into_iter().map(|(name, fact)| (format!("{}: {name}", collection.name), fact)),
         );

@@ -39,8 +39,7 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
         let shelf = Shelf::stock(&folder, &collection, &[], ("all", &mut |_, _| true), desk.watch)?;
         shelf.needs_two()?;
         let bench = desk.bench(&shelf, &folder);
-        let mut methods = roster::zelenkov(&shelf);
-        study.notes.extend(roster::left_out(&methods).map(|note| format!("{}: {note}", collection.name)));
+        let mut methods = roster::zelenkov();
         methods.extend(OTHERS.map(|name| (name.to_owned(), Configuration::alone(name))));
         let mut all = Vec::new();
         for (name, what) in methods {
