@@ -141,7 +141,8 @@ fn dress(bar: &ProgressBar, reading: &Reading) {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    bar.set_prefix(reading.stage.map_or_else(String::new, |stage| format!("{stage:<9}")));
+    let run = reading.run.map_or_else(String::new, |(at, all)| format!("{at}/{all} "));
+    bar.set_prefix(run + &reading.stage.map_or_else(String::new, |stage| format!("{stage:<9}")));
     match reading.total {
         Some(total) => bar.set_length(total),
         None => bar.unset_length(),
@@ -170,6 +171,8 @@ struct Reading {
     /// Of the stage, where there are several.
     stage_seconds: f64,
     stage: Option<&'static str>,
+    /// Which run of how many, where there are several.
+    run: Option<(u64, u64)>,
     unit: Unit,
     done: u64,
     total: Option<u64>,
@@ -198,6 +201,7 @@ impl Meter {
             seconds: elapsed.as_secs_f64(),
             stage_seconds: stage.map_or(elapsed, |(_, since)| since).as_secs_f64(),
             stage: stage.map(|(stage, _)| stage.name),
+            run: watch.run(),
             unit,
             done,
             total,
@@ -219,7 +223,8 @@ impl Reading {
 }
 
 fn sentence(reading: &Reading) -> String {
-    let mut line = reading.stage.map_or_else(String::new, |stage| format!("{stage}: "));
+    let mut line = reading.run.map_or_else(String::new, |(at, all)| format!("run {at} of {all}, "));
+    line += &reading.stage.map_or_else(String::new, |stage| format!("{stage}: "));
     if reading.unit == Unit::Steps {
         line.push_str(&format!("{} steps", thousands(reading.done)));
     } else {
@@ -247,6 +252,10 @@ fn json(reading: &Reading) -> String {
     if let Some(stage) = reading.stage {
         line["stage"] = stage.into();
     }
+    if let Some((at, all)) = reading.run {
+        line["run"] = at.into();
+        line["runs"] = all.into();
+    }
     line.to_string()
 }
 
@@ -272,6 +281,7 @@ mod tests {
             seconds: 30.0,
             stage_seconds: 30.0,
             stage: None,
+            run: None,
             unit: Unit::Bytes,
             done: 25,
             total: Some(100),

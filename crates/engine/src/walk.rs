@@ -19,6 +19,8 @@ pub struct Watch {
     pub documents: AtomicU64,
     /// Steps of the stage that is under way, in its own unit.
     pub steps: AtomicU64,
+    /// The run that is under way, from 1, and how many there are, in work that has several.
+    runs: [AtomicU64; 2],
     /// The stage that is under way, in work that has several, and when it began.
     stage: Mutex<Option<(Stage, Instant)>>,
 }
@@ -44,6 +46,18 @@ impl Watch {
     pub fn stage(&self) -> Option<(Stage, Duration)> {
         let stage = *self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         stage.map(|(stage, begun)| (stage, begun.elapsed()))
+    }
+
+    /// The run that is under way, and how many there are; nothing in work that has one.
+    pub fn run(&self) -> Option<(u64, u64)> {
+        let [at, all] = [0, 1].map(|part: usize| self.runs[part].load(Ordering::Relaxed));
+        (all > 0).then_some((at, all))
+    }
+
+    /// Says which run of how many begins; 0 of 0 when there are no more.
+    pub fn run_of(&self, at: u64, all: u64) {
+        self.runs[0].store(at, Ordering::Relaxed);
+        self.runs[1].store(all, Ordering::Relaxed);
     }
 
     /// Begins a stage.

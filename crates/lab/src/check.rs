@@ -77,6 +77,8 @@ pub struct Checked {
     pub settled: Option<Estimate>,
     /// Of documents that have an earlier near-duplicate left, or were removed, the share that was.
     pub gone: Option<Estimate>,
+    /// Records that could not be read.
+    pub rejected: u64,
     /// Removals of the run.
     pub removed: u64,
     /// Removals that were measured.
@@ -226,6 +228,7 @@ pub fn run(
         recall: pairs.found.as_ref().and_then(estimate),
         settled: estimate(&pairs.settled),
         gone: estimate(&pairs.gone),
+        rejected: sample.shelf.facts().rejected,
         removed: removals.removed.len() as u64,
         measured,
         precision: right.and_then(|value| Some(Estimate { value, interval: sure(value)? })),
@@ -453,7 +456,6 @@ impl Checked {
         study.table(grid);
         study.fact("documents", thousands(self.documents));
         study.fact("removed", thousands(self.removed));
-        study.fact("near-duplicates in the corpus, about", thousands(self.near_in_all.round() as u64));
         study
             .fact("near-duplicate", format!("{}/{}:{}", recipe.similarity, recipe.shingle, recipe.threshold));
         study.fact("seed", self.seed.to_string());

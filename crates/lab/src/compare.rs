@@ -37,6 +37,8 @@ pub struct Request {
     pub truth: Truth,
     /// From text to the words that it is measured on.
     pub profile: Profile,
+    /// From text to the words that methods read which have no profile of their own.
+    pub words: Profile,
     /// What recall is a share of.
     pub against: Against,
     /// Most pairs to measure.
@@ -117,9 +119,11 @@ fn check(request: &Request) -> Result<(), LabError> {
 
 /// Runs every method; one that cannot be run at all is left out, and says why.
 fn accept(bench: &Bench<'_>, request: &Request, watch: &Watch) -> Result<Comparison, LabError> {
-    let basis = Basis::new(request.truth.setting(), request.profile.clone());
+    let basis = Basis::new(request.truth.setting(), request.words.clone());
     let (mut contenders, mut trials) = (Vec::new(), Vec::new());
-    for (name, what) in &request.methods {
+    let number = request.methods.len() as u64;
+    for (at, (name, what)) in (1..).zip(&request.methods) {
+        watch.run_of(at, number);
         let (facts, place) = match bench.run(what, &basis, watch) {
             Ok(trial) => {
                 trials.push(trial.clone());
@@ -131,6 +135,7 @@ fn accept(bench: &Bench<'_>, request: &Request, watch: &Watch) -> Result<Compari
         };
         contenders.push(Contender { name: name.clone(), facts, place });
     }
+    watch.run_of(0, 0);
     let exact = match request.against {
         Against::Union => None,
         Against::Exact => {

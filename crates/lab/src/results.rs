@@ -3,8 +3,7 @@
 mod show;
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
 use lookalike::corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
@@ -26,6 +25,8 @@ pub struct Heading {
     pub truth: String,
     /// On words of this profile.
     pub profile: String,
+    /// Methods without a profile of their own read words by this one.
+    pub words: String,
     /// What recall is a share of: union or exact.
     pub pool: &'static str,
     /// Larger groups did not propose all of their pairs.
@@ -150,6 +151,7 @@ impl<'r> Results<'r> {
             lookalike: env!("CARGO_PKG_VERSION"),
             truth: self.request.truth.to_string(),
             profile: self.request.profile.recipe().to_string(),
+            words: self.request.words.recipe().to_string(),
             pool: match self.request.against {
                 Against::Union => "union",
                 Against::Exact => "exact",
@@ -270,9 +272,9 @@ impl<'r> Results<'r> {
         Ok(rows.finish()?)
     }
 
+    /// People's labels are of the pairs that they saw: those are not replaced by others.
     fn write_review(&self, path: &Path) -> Result<(), LabError> {
-        let file = File::create(path).map_err(|error| LabError::write(path, &error))?;
-        let mut out = BufWriter::new(file);
+        let mut out = Vec::new();
         let names = self.comparison.names();
         for (n, seen) in self.comparison.review.iter().enumerate() {
             let (a, b) = (self.bench.shelf.line(seen.pair.a)?, self.bench.shelf.line(seen.pair.b)?);
@@ -291,7 +293,14 @@ impl<'r> Results<'r> {
             let written = serde_json::to_writer(&mut out, &line).map_err(std::io::Error::from);
             written.and_then(|()| out.write_all(b"\n")).map_err(|error| LabError::write(path, &error))?;
         }
-        out.flush().map_err(|error| LabError::write(path, &error))
+        let labels = path.with_file_name("labels.jsonl");
+        if labels.exists() && std::fs::read(path).is_ok_and(|before| before != out) {
+            return Err(LabError::Request(format!(
+                "{} has labels of other pairs than would be written now; move it and review.jsonl away, or name another folder",
+                labels.display()
+            )));
+        }
+        write_whole(path, &out)
     }
 }
 

@@ -51,6 +51,14 @@ pub fn listed(text: &str) -> Result<Vec<Entry>, LabError> {
             _ => methods.push(piece.to_owned()),
         }
     }
+    if let Some(odd) =
+        methods.iter().find(|name| name.split(':').next().is_some_and(|name| name.contains(' ')))
+    {
+        return Err(LabError::Request(format!("{odd} is no method; methods have commas between them")));
+    }
+    if methods.iter().any(|name| name == "all") {
+        return Err(LabError::Request("all is all methods; give it alone, or a list without it".to_owned()));
+    }
     if methods.is_empty() {
         return Err(LabError::Request(
             "no method was named; give all, or names with commas between".to_owned(),

@@ -3,9 +3,10 @@
 //! A share q of documents taken at random holds only q² of the pairs. Here the lot of a document hangs on one of its
 //! shingles, the one with the smallest hash: two documents with the resemblance J have the same lot with probability J,
 //! and independent ones otherwise. So each document is taken with probability q, and a pair with J·q + (1−J)·q², nearly q
-//! for near-duplicates. What is counted in the sample is weighed by the inverse of that.
+//! for near-duplicates. What is counted in the sample is weighed by the inverse of that. Of many equal texts only a few are
+//! taken.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use lookalike::engine::measure::Measure;
 use lookalike::model::Similarity;
@@ -28,6 +29,9 @@ pub struct Sample {
     /// The share q of documents that a lot lets in.
     pub share: f64,
 }
+
+/// So many copies of one text are taken, and no more: every method finds them, and n of them make n² pairs.
+const COPIES: u8 = 4;
 
 /// Gives every document its lot.
 struct Lots {
@@ -78,7 +82,15 @@ impl Sample {
         let bound = (share < 1.0).then(|| (share * 2f64.powi(64)) as u64);
         let what = format!("sample of {wanted} by seed {seed}");
         let mut lots = Lots::new(seed);
-        let mut keep = |ordinal: u64, text: &str| bound.is_none_or(|bound| lots.of(ordinal, text) < bound);
+        let mut copies: HashMap<u128, u8> = HashMap::new();
+        let mut keep = |ordinal: u64, text: &str| {
+            let drawn = bound.is_none_or(|bound| lots.of(ordinal, text) < bound);
+            drawn && {
+                let seen = copies.entry(hash::digest(text.as_bytes())).or_default();
+                *seen = seen.saturating_add(1);
+                *seen <= COPIES || text.is_empty()
+            }
+        };
         let shelf = Shelf::stock(folder, collection, &[], (&what, &mut keep), watch)?;
         Ok(Sample { shelf, share })
     }

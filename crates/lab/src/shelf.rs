@@ -88,7 +88,7 @@ impl Shelf {
         if let Some(stock) = before.and_then(|text| serde_json::from_slice::<Stock>(&text).ok()) {
             if stock.source != source {
                 return Err(LabError::Request(format!(
-                    "{} holds another corpus, or the same read in another way; name another folder",
+                    "{} holds another corpus, or the same read in another way or by another version; name another folder",
                     folder.display()
                 )));
             }

@@ -92,6 +92,8 @@ pub struct Tuned {
     pub documents: u64,
     /// Documents of the sample.
     pub sampled: u64,
+    /// It is all of them.
+    pub whole: bool,
     /// Near-duplicates in the sample.
     pub truth: u64,
     /// As many independent pairs would tell as much.
@@ -106,10 +108,14 @@ pub struct Tuned {
 
 /// Memory for a near-duplicate of the sample: what it stands for, and whether a trial found it.
 const TRUE_BYTES: u64 = 256;
+/// Rows that a terminal shows.
+const SHOWN: usize = 12;
 /// Times that a promising configuration is run again, since clocks are noisy.
 const AGAIN: usize = 2;
 /// How many are.
-const PROMISING: usize = 4;
+const PROMISING: usize = 6;
+/// Times that differ by less than this factor are equal.
+const NOISE: f64 = 1.25;
 
 /// Refuses goals that make no sense.
 pub fn check(request: &Request) -> Result<(), LabError> {
@@ -143,7 +149,10 @@ pub fn run(bench: &Bench<'_>, sample: &Sample, request: &Request, watch: &Watch)
         )));
     }
     let (mut tried, mut left_out) = (Vec::new(), Vec::new());
-    for (what, recall) in configurations(request) {
+    let all = configurations(request);
+    let number = all.len() as u64;
+    for (at, (what, recall)) in (1..).zip(all) {
+        watch.run_of(at, number);
         match attempt(bench, sample, request, &truth, &what, recall, watch) {
             Ok(one) => tried.push(one),
             Err(LabError::Engine(EngineError::Request(why))) => left_out.push(why),
@@ -151,8 +160,10 @@ pub fn run(bench: &Bench<'_>, sample: &Sample, request: &Request, watch: &Watch)
             Err(error) => return Err(error),
         }
     }
+    watch.run_of(0, 0);
     left_out.sort();
     left_out.dedup();
+    let facts = sample.shelf.facts();
     let mut notes: Vec<String> = left_out.iter().map(|why| format!("Not tried: {why}.")).collect();
     if truth.uncounted > 0 {
         notes.push(format!(
@@ -162,10 +173,16 @@ pub fn run(bench: &Bench<'_>, sample: &Sample, request: &Request, watch: &Watch)
         ));
     }
     let chosen = choose(bench, request, &mut tried, watch)?;
-    let facts = sample.shelf.facts();
+    if let Some(why) = &facts.first_rejection {
+        notes.push(format!(
+            "{} records could not be read and are left out; the first: {why}.",
+            thousands(facts.rejected)
+        ));
+    }
     Ok(Tuned {
         documents: facts.found,
         sampled: facts.documents,
+        whole: sample.share >= 1.0,
         truth: truth.pairs.len() as u64,
         effective: truth.all().effective(),
         tried,
@@ -422,7 +439,14 @@ fn choose(
         }
     }
     sort(tried);
-    Ok(tried.iter().position(|one| one.meets == best))
+    let cheapest = tried.iter().find(|one| one.meets == best).map_or(0.0, |one| one.seconds);
+    // Clocks tell no finer than this: of those that are as fast, the one that takes the least room.
+    let equal =
+        (0..tried.len()).filter(|&at| tried[at].meets == best && tried[at].seconds <= cheapest * NOISE);
+    Ok(equal.min_by(|&one, &other| {
+        let (one, other) = (&tried[one], &tried[other]);
+        one.bytes.total_cmp(&other.bytes).then_with(|| one.name.cmp(&other.name))
+    }))
 }
 
 fn sort(tried: &mut [Tried]) {
@@ -452,7 +476,7 @@ impl Tuned {
         study.fact("documents", thousands(self.documents));
         study.fact("documents of the sample", thousands(self.sampled));
         study.fact("near-duplicates of the sample", thousands(self.truth));
-        study.fact("which tell as much as so many independent ones", format!("{:.0}", self.effective));
+        study.fact("as many independent pairs would tell as much", format!("{:.0}", self.effective));
         study.fact("goal", format!("recall {}, precision {}", request.recall, request.precision));
         study.fact(
             "near-duplicate",
@@ -472,8 +496,14 @@ impl Tuned {
                 self.effective
             ));
         }
+        if self.whole {
+            study.notes.push(format!(
+                "All documents were tried: the figures are exact for these {}, and say nothing of others.",
+                thousands(self.documents)
+            ));
+        }
         study.plot(self.frontier(request));
-        study.table(self.table());
+        study.table(self.table(usize::MAX));
         study.text(
             "Seconds are of this machine, on the sample; those of the cheapest that reach the goal are the least of three \
              runs. Bytes are of payload and keys, for a document. Where every pair is measured, precision is 1 by itself.",
@@ -512,12 +542,30 @@ impl Tuned {
         }
     }
 
-    fn table(&self) -> Grid {
+    /// The search in a few lines, for a terminal.
+    pub fn brief(&self, request: &Request) -> Study {
+        let mut study = Study { blocks: Vec::new(), ..self.study(request) };
+        study.table(self.table(SHOWN));
+        study.text(format!(
+            "{} in all; report.html and tune.json have the others.",
+            thousands(self.tried.len() as u64)
+        ));
+        study
+    }
+
+    /// The chosen one, and of the others so many, those that reach the goal first.
+    fn table(&self, most: usize) -> Grid {
         let mut grid = Grid::new(
             "What was tried, cheapest first",
             ["method", "measured", "recall", "95 %", "precision", "95 %", "seconds", "bytes", "goal"],
         );
-        for (at, one) in self.tried.iter().enumerate() {
+        let mut shown: Vec<usize> = (0..self.tried.len()).collect();
+        if most < shown.len() {
+            shown.sort_by_key(|&at| (Some(at) != self.chosen, self.tried[at].meets != Meets::Yes, at));
+            shown.truncate(most);
+        }
+        for at in shown {
+            let one = &self.tried[at];
             let lexicon = if one.foreign_lexicon { " (given lexicon)" } else { "" };
             let goal = match (Some(at) == self.chosen, one.meets) {
                 (true, _) => "chosen",

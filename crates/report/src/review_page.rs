@@ -46,8 +46,8 @@ pub struct Review<'r> {
     pub comparison: &'r Comparison,
     /// How it was judged: `duplicate`, `not` or `unsure`.
     pub label: Option<&'r str>,
-    /// The kind of difference that is chosen.
-    pub kind: Kind,
+    /// The kind of difference that was chosen; that of the comparison is only a guess.
+    pub kind: Option<Kind>,
     /// All equal words are shown.
     pub whole: bool,
     /// A judgment leads to the next pair.
@@ -225,12 +225,17 @@ fn kinds(html: &mut Html, review: &Review<'_>) {
     group(html, "Kind of difference", |html| {
         for (index, kind) in Kind::ALL.into_iter().enumerate() {
             let key = (index + 1).to_string();
-            let (value, pressed) = (kind.name(), review.kind == kind);
+            let (value, pressed) = (kind.name(), review.kind == Some(kind));
             let button =
                 Button { name: "kind", value, keys: &key, key: &key, text: value, pressed, possible: true };
             button.draw(html);
         }
-        html.leaf("span", &[("class", "facts")], review.kind.meaning());
+        let guess = review.comparison.kind;
+        let words = match review.kind {
+            Some(kind) => kind.meaning().to_owned(),
+            None => format!("looks like {}: {}", guess.name(), guess.meaning()),
+        };
+        html.leaf("span", &[("class", "facts")], &words);
     });
 }
 

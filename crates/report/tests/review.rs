@@ -30,7 +30,7 @@ fn page(text: &str, at: u64) -> String {
         methods: &[text.to_owned()],
         comparison: &comparison,
         label: Some("unsure"),
-        kind: Kind::Url,
+        kind: Some(Kind::Url),
         whole: false,
         onward: true,
         can_undo: false,

@@ -228,11 +228,13 @@ pub struct ExperimentArgs {
     #[arg(long, value_name = "INPUT")]
     pub corpus: Vec<OsString>,
 
-    /// Folder of known collections (reuters, spam, revisions, two-crawls)
-    #[arg(long, value_name = "DIR", default_value = "../shared/data")]
-    pub data: PathBuf,
+    /// Folder of known collections (reuters, spam, revisions, two-crawls); ../shared/data if it is there
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
 
-    /// Look at no more documents than this, taken at random, where an experiment holds them in memory
+    /// Look at no more documents than this, taken at random
+    ///
+    /// Only where an experiment holds them in memory: E1, E2, E4, E5, E7, E8 and E22 run whole jobs and look at all.
     #[arg(long, value_name = "N", default_value = "20000", value_parser = positive)]
     pub documents: NonZeroUsize,
 

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &CheckArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     } else {
         lab::show(&checked.study(&finished.recipe), &mut out)?;
     }
-    Ok(Outcome::Done)
+    Ok(if args.resources.strict && checked.rejected > 0 { Outcome::Rejected } else { Outcome::Done })
 }
 
 /// The input of the run: what was typed, or what the run noted.

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
         content: args.input.content_mode(),
         generated: args.input.sample,
     };
-    lab::make_folder(&args.output)?;
+    lab::make_folder(&args.output, "compare")?;
     let settings = args.resources.settings(SpoolArg::Auto);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let work = args.output.join("work");
@@ -49,8 +49,7 @@ pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
     } else {
         show(&study, &mut std::io::stdout().lock())?;
     }
-    let strict = args.resources.strict && shelf.facts().rejected > 0;
-    Ok(if strict { Outcome::Rejected } else { Outcome::Done })
+    Ok(lab::outcome(&shelf, args.resources.strict))
 }
 
 fn request(args: &CompareArgs) -> Result<Request, Failure> {
@@ -58,6 +57,7 @@ fn request(args: &CompareArgs) -> Result<Request, Failure> {
         methods: roster::listed(&args.methods)?,
         truth: args.truth,
         profile: args.profile(),
+        words: args.input.reading.profile.clone(),
         against: match args.pool {
             PoolArg::Union => Against::Union,
             PoolArg::Exact => Against::Exact,

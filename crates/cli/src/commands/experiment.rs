@@ -1,6 +1,7 @@
 //! `lookalike lab experiment`: the papers' experiments.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use lookalike::corpus::Corpus;
@@ -16,6 +17,9 @@ use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total};
 
+/// Where known collections are looked for unless another place is named.
+const DATA: &str = "../shared/data";
+
 pub(crate) fn run(args: &ExperimentArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let wanted = wanted(args)?;
     if wanted.is_empty() {
@@ -26,7 +30,7 @@ pub(crate) fn run(args: &ExperimentArgs, watch: &Arc<Watch>) -> Result<Outcome, 
         return Err(Failure::Usage("a folder for the results is wanted: give it with -o".to_owned()));
     };
     lab::check_inputs(&args.corpus, output)?;
-    lab::make_folder(output)?;
+    lab::make_folder(output, "experiment")?;
     let desk = desk(args, output, watch)?;
     let mut studies = Vec::new();
     for experiment in wanted {
@@ -34,8 +38,13 @@ pub(crate) fn run(args: &ExperimentArgs, watch: &Arc<Watch>) -> Result<Outcome, 
             tell(format_args!("{}: {}", experiment.id, experiment.title));
         }
         let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
-        let study = lab::on_threads(desk.settings.threads, || (experiment.run)(&desk))?;
+        let mut study = lab::on_threads(desk.settings.threads, || (experiment.run)(&desk))?;
         drop(progress);
+        if is_generated(experiment, &desk)? {
+            let note = "The documents are generated, since no known collection is at hand: figures say little of real ones. \
+                        --corpus names your own, --data a folder of known collections.";
+            study.notes.insert(0, note.to_owned());
+        }
         json(&output.join(format!("{}.json", experiment.id)), &study)?;
         studies.push(study);
     }
@@ -74,15 +83,29 @@ fn desk<'d>(args: &ExperimentArgs, output: &std::path::Path, watch: &'d Watch) -
             generated: false,
         }),
     };
+    let data = match &args.data {
+        Some(folder) if !folder.is_dir() => {
+            return Err(Failure::Missing(format!("{} is no folder; --data names one", folder.display())));
+        }
+        Some(folder) => Some(folder.clone()),
+        None => Some(PathBuf::from(DATA)).filter(|folder| folder.is_dir()),
+    };
     Ok(Desk {
         given,
-        data: args.data.is_dir().then(|| args.data.clone()),
+        data,
         folder: output.join("work"),
         documents: args.documents.get(),
         settings: args.resources.settings(SpoolArg::Auto),
         seed: args.seed,
         watch,
     })
+}
+
+/// True when an experiment has nothing to look at but what it makes up.
+fn is_generated(experiment: &Experiment, desk: &Desk<'_>) -> Result<bool, Failure> {
+    let Some(wanted) = experiment.data.filter(|_| desk.given.is_none()) else { return Ok(false) };
+    let known = desk.data.as_deref().map(|data| wanted.known(data)).transpose()?;
+    Ok(known.flatten().is_none())
 }
 
 fn list(out: &mut impl Write) -> std::io::Result<()> {

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use lookalike::report::{Study, study_page, study_text};
 
-use crate::exit::Failure;
+use lookalike_lab::shelf::Shelf;
+
+use crate::exit::{Failure, Outcome};
 
 /// Refuses standard input, which cannot be read several times, and results inside of what is read.
 pub(crate) fn check_inputs(inputs: &[OsString], output: &Path) -> Result<(), Failure> {
@@ -34,10 +36,37 @@ pub(crate) fn name_of(inputs: &[OsString]) -> String {
     }
 }
 
-/// Makes a folder for results.
-pub(crate) fn make_folder(folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::Missing(format!("{} cannot be made a folder: {error}", folder.display())))
+/// Takes a folder for the results of a command of the lab: a new one, or one that the same command made.
+pub(crate) fn make_folder(folder: &Path, command: &str) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::Missing(format!("{} cannot be made a folder: {error}", folder.display()))
+    };
+    let mark = folder.join("work").join("command");
+    let before = std::fs::read_to_string(&mark).ok();
+    let empty = std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
+    match before.as_deref().map(str::trim) {
+        Some(before) if before == command => return Ok(()),
+        Some(before) => {
+            return Err(Failure::Usage(format!(
+                "{} holds results of lookalike lab {before}; name another folder",
+                folder.display()
+            )));
+        }
+        None if !empty => {
+            return Err(Failure::Usage(format!(
+                "{} holds other files, which results could fall on; name a new folder",
+                folder.display()
+            )));
+        }
+        None => {}
+    }
+    std::fs::create_dir_all(folder.join("work")).map_err(failed)?;
+    std::fs::write(&mark, format!("{command}\n")).map_err(failed)
+}
+
+/// How a command ends that read a corpus.
+pub(crate) fn outcome(shelf: &Shelf, strict: bool) -> Outcome {
+    if strict && shelf.facts().rejected > 0 { Outcome::Rejected } else { Outcome::Done }
 }
 
 /// Does `work` on so many threads.

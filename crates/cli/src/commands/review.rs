@@ -30,9 +30,11 @@ pub(crate) fn run(args: &ReviewArgs, watch: &Arc<Watch>) -> Result<Outcome, Fail
 }
 
 fn review(args: &ReviewArgs, watch: &Watch) -> Result<Summary, ReviewError> {
-    let pairs = pairs::read(&args.file)?;
-    let path = args.labels.clone().unwrap_or_else(|| default_labels(&args.file));
-    let sample = (args.file.as_path(), pairs.as_slice());
+    // A comparison's folder has its review in it.
+    let file = if args.file.is_dir() { args.file.join("review.jsonl") } else { args.file.clone() };
+    let pairs = pairs::read(&file)?;
+    let path = args.labels.clone().unwrap_or_else(|| default_labels(&file));
+    let sample = (file.as_path(), pairs.as_slice());
     if args.summary {
         let labels = Labels::read(&path, sample, args.by.clone())?;
         warn(&labels);
@@ -42,7 +44,7 @@ fn review(args: &ReviewArgs, watch: &Watch) -> Result<Summary, ReviewError> {
     let labels = Labels::open(&path, sample, args.by.clone())?;
     warn(&labels);
     let port = listener.local_addr().map_err(ReviewError::Server)?.port();
-    let name = args.file.file_name().unwrap_or(args.file.as_os_str()).to_string_lossy().into_owned();
+    let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
     let session = Session::new(name, pairs, labels);
     tell(format_args!(
         "lookalike: the review is at http://127.0.0.1:{port}/ and its labels in {}; Ctrl-C ends it",

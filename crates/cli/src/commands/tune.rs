@@ -29,7 +29,7 @@ pub(crate) fn run(args: &TuneArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
         content: args.input.content_mode(),
         generated: args.input.sample,
     };
-    lab::make_folder(&args.output)?;
+    lab::make_folder(&args.output, "tune")?;
     let settings = args.resources.settings(SpoolArg::Auto);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let work = args.output.join("work");
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &TuneArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
     if args.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&tuned).map_err(std::io::Error::from)?)?;
     } else {
-        lab::show(&study, &mut out)?;
+        lab::show(&tuned.brief(&request), &mut out)?;
     }
     let Some(recipe) = recipe else {
         return Err(Failure::Missing(study.lead.trim_end_matches('.').to_owned()));
@@ -68,8 +68,9 @@ pub(crate) fn run(args: &TuneArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
         let lexicon = lexicon.map_or(String::new(), |path| format!(" --lexicon {}", path.display()));
         writeln!(out, "\nnow: lookalike dedup --recipe {}{lexicon} INPUT... -o DIR", path.display())?;
         writeln!(out, "then: lookalike lab check DIR")?;
+        writeln!(out, "{} may be removed when no other goal is to be tried", work.display())?;
     }
-    Ok(Outcome::Done)
+    Ok(lab::outcome(&sample.shelf, args.resources.strict))
 }
 
 fn request(args: &TuneArgs) -> Request {

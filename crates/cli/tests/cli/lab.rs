@@ -192,6 +192,14 @@ fn every_pair_of_the_pool_is_written_with_its_verdict() {
     assert!(rows.iter().all(|row| ["near", "not"].contains(&row["text"].as_str().unwrap())));
     let review = json_lines(&out.join("review.jsonl"));
     assert_eq!(review.len(), 7);
+    // Labels of people are not orphaned by another comparison in the same folder.
+    std::fs::write(out.join("labels.jsonl"), "").unwrap();
+    lab("compare --review 7 --methods").arg(&methods).path(&input).option("-o", &out).run().exits(0);
+    says(
+        lab("compare --methods md5,a4").path(&input).option("-o", &out).run(),
+        2,
+        "has labels of other pairs",
+    );
     for line in &review {
         let pair = (line["a"].as_str().unwrap().to_owned(), line["b"].as_str().unwrap().to_owned());
         for method in METHODS {
@@ -275,6 +283,7 @@ fn what_cannot_be_compared_is_told_in_a_sentence() {
     says(compare("--methods md5", &one), 2, "2 documents or more, and there is 1");
     says(compare("--methods minhsah", &two), 2, "minhash may be meant");
     says(compare("--methods md5,md5", &two), 2, "named twice");
+    says(compare("--methods all,md5", &two), 2, "give it alone");
     says(compare("--truth edit:0.8 --pool exact", &two), 2, "no exact join for edit");
     says(compare("--truth edit", &two), 2, "such as edit:0.8");
     says(compare("--methods md5", Path::new("-")), 2, "standard input");
@@ -285,6 +294,11 @@ fn what_cannot_be_compared_is_told_in_a_sentence() {
     says(tune("--similarity edit", &two), 2, "no exact join for edit");
     says(tune("", &folder.file("three.jsonl", jsonl(&families(1, 1)))), 2, "2 documents or more");
     says(lab("check").path(folder.join("nowhere")).run(), 2, "no finished run");
+    says(
+        lab("experiment E5 --data").path(folder.join("nowhere")).option("-o", &out).run(),
+        1,
+        "is no folder",
+    );
     says(lab("experiment E99").option("-o", &out).run(), 2, "no experiment E99");
     says(lab("experiment E7").run(), 2, "folder for the results");
     let seven = lab("experiment E7 --corpus").path(&two).option("-o", folder.join("e7")).run();
@@ -361,6 +375,13 @@ fn a_tuned_recipe_reaches_its_goal_on_documents_that_were_not_sampled() {
     // The recipe runs, and a check of that run agrees.
     let job = folder.join("job");
     dedup("").path(&input).option("--recipe", &recipe).option("-o", &job).run().exits(0);
+    // Results of another kind are not written over.
+    says(
+        lab("compare --methods md5").path(&input).option("-o", &out).run(),
+        2,
+        "holds results of lookalike lab tune",
+    );
+    says(lab("tune").path(&input).option("-o", &job).run(), 2, "holds other files");
     lab("check --json").path(&job).run().exits(0);
     let checked = json(job.join("check.json"));
     for (figure, least) in [("recall", 0.9), ("settled", 0.9), ("gone", 0.9), ("precision", 0.95)] {
@@ -465,13 +486,10 @@ fn experiments_run_without_data_beside_them() {
     assert_eq!(numbers.len(), 22, "{}", list.stdout);
     for (number, words) in [("E5", "further lexicons"), ("E7", "published")] {
         let out = folder.join(number);
-        let run = lab("experiment --data")
-            .path(folder.join("nothing"))
-            .arg(number)
-            .option("-o", &out)
-            .run()
-            .exits(0);
-        assert!(run.stdout.contains(words), "{}", run.stdout);
+        std::fs::create_dir_all(folder.join("empty")).unwrap();
+        let run =
+            lab("experiment --data").path(folder.join("empty")).arg(number).option("-o", &out).run().exits(0);
+        assert!(run.stdout.contains(words) && run.stdout.contains("are generated"), "{}", run.stdout);
         let study = json(out.join(format!("{number}.json")));
         assert_eq!(study["id"], number);
         assert!(study["blocks"].as_array().unwrap().iter().any(|block| !block["table"].is_null()));

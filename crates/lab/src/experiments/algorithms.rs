@@ -2,6 +2,7 @@
 
 use lookalike::report::study::{Grid, Value};
 use lookalike::report::{Study, thousands};
+use lookalike::text::Profile;
 
 use super::{Desk, Experiment};
 use crate::collection::{Collection, Wanted};
@@ -41,6 +42,7 @@ fn request() -> Result<Request, LabError> {
     Ok(Request {
         methods: roster::zelenkov(),
         profile: truth.profile(),
+        words: Profile::web(),
         truth,
         against: Against::Union,
         measure: MEASURED,

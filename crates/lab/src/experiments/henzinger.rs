@@ -8,6 +8,7 @@
 use lookalike::report::Study;
 use lookalike::report::study::Grid;
 use lookalike::report::thousands;
+use lookalike::text::Profile;
 
 use super::{Desk, Experiment};
 use crate::collection::Wanted;
@@ -47,6 +48,7 @@ fn request() -> Result<Request, LabError> {
     Ok(Request {
         methods,
         profile: truth.profile(),
+        words: Profile::web(),
         truth,
         against: Against::Union,
         measure: MEASURED,

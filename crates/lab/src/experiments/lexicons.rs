@@ -95,7 +95,6 @@ fn spam(desk: &Desk<'_>) -> Result<Study, LabError> {
         ("without trivial duplicates", &mut |_, text| fresh.is_new(text)),
         desk.watch,
     )?;
-    all.needs_two()?;
     let marks = marks(&all)?;
     let spam: BTreeSet<u64> =
         (0u64..).zip(&marks).filter(|(_, mark)| **mark == Mark::Spam).map(|(n, _)| n).collect();

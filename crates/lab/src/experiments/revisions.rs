@@ -299,7 +299,11 @@ fn over_cosine(
         });
         study.plot(Plot::Lines(Lines {
             name: format!("Figure 3.3: {what} when relevant is a cosine of at least c"),
-            x: Axis { name: "c".to_owned(), range: Some((0.5, 1.0)), logarithmic: false },
+            x: Axis {
+                name: "relevant from a cosine of c".to_owned(),
+                range: Some((0.5, 1.0)),
+                logarithmic: false,
+            },
             y: Axis { name: what.to_owned(), range: Some((0.0, 1.0)), logarithmic: false },
             series: series.collect(),
         }));

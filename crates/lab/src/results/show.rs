@@ -114,7 +114,7 @@ impl Results<'_> {
         study.fact("pairs in the pool", thousands(heading.pairs));
         study.fact("pairs measured", thousands(heading.measured));
         study.fact("near-duplicates", thousands(heading.near.round() as u64));
-        study.fact("largest group", thousands(self.bench.max_group as u64));
+        study.fact("groups left out above", thousands(self.bench.max_group as u64));
         study.fact("seed", heading.seed.to_string());
         study.fact("threads", self.bench.settings.threads.to_string());
     }
@@ -147,7 +147,9 @@ impl Results<'_> {
             let value = |share: Option<Share>| Value::from(share.map(|share| share.value));
             let interval = |share: Option<Share>| Value::from(share.and_then(|share| share.interval));
             let mut row: Vec<Value> = vec![
-                line.method.as_str().into(),
+                zelenkov(&line.method)
+                    .map_or_else(|| line.method.clone(), |known| format!("{} {}", line.method, known.title))
+                    .into(),
                 line.pairs.into(),
                 line.near.map(|near| near.round() as u64).into(),
             ];
