@@ -13,42 +13,16 @@ use lookalike_model::Similarity;
 use lookalike_text::{Analyser, Features, Profile};
 
 use crate::measure::Measure;
-use crate::recipe::{ClusterRule, Combine, Reading, Task};
+use crate::recipe::{ClusterRule, Reading, Task};
 use crate::walk::Watch;
 use crate::{EngineError, Findings, Job, JobRecipe, Opened, Outputs, Settings, Spool};
 
 fn recipe(spec: &str) -> JobRecipe {
     JobRecipe {
         lookalike: "0.0.0".to_owned(),
-        engine: JobRecipe::ENGINE,
-        task: Task::Dedup,
-        similarity: Similarity::Jaccard,
-        shingle: 5,
-        threshold: "0.8".to_owned(),
-        verified: true,
-        keep: "first".to_owned(),
-        cluster: ClusterRule::Star,
-        max_group: 1000,
-        all: false,
-        against: false,
-        within: None,
-        combine: Combine::Any,
-        lexicon: None,
         methods: spec.split(' ').map(|spec| method(spec, &Setting::default()).unwrap().recipe()).collect(),
-        filter: None,
-        profile: Profile::web().recipe(),
-        profiles: Vec::new(),
-        reading: Reading {
-            id_field: "id".to_owned(),
-            text_field: "text".to_owned(),
-            html_field: "html".to_owned(),
-            url_field: "url".to_owned(),
-            max_document_bytes: 1 << 20,
-            revisions: false,
-            namespaces: "0".to_owned(),
-            input_format: None,
-            content: "page".to_owned(),
-        },
+        reading: Reading { max_document_bytes: 1 << 20, ..Reading::default() },
+        ..JobRecipe::simplest(Task::Dedup)
     }
 }
 

@@ -302,7 +302,7 @@ pub(crate) mod testing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike::engine::recipe::{self, ClusterRule, Combine, JobRecipe, Task};
+    use lookalike::engine::recipe::{JobRecipe, Task};
     use lookalike::engine::{Job, Opened, Outputs};
     use std::collections::BTreeSet;
 
@@ -383,38 +383,10 @@ mod tests {
 
     /// The pairs that a run by the method's own word writes.
     fn engine(text: &str, texts: &[String], folder: &std::path::Path) -> BTreeSet<(String, String)> {
-        let field = str::to_owned;
         let mut recipe = JobRecipe {
-            lookalike: "0.0.0".to_owned(),
-            engine: JobRecipe::ENGINE,
-            task: Task::Pairs,
-            similarity: lookalike::model::Similarity::Jaccard,
-            shingle: 5,
-            threshold: "0.8".to_owned(),
             verified: false,
-            keep: "first".to_owned(),
-            cluster: ClusterRule::Star,
-            max_group: 1000,
-            all: false,
-            against: false,
-            within: None,
-            combine: Combine::Any,
-            lexicon: None,
             methods: vec![method(text, &Setting::default()).unwrap().recipe()],
-            filter: None,
-            profile: Profile::web().recipe(),
-            profiles: Vec::new(),
-            reading: recipe::Reading {
-                id_field: field("id"),
-                text_field: field("text"),
-                html_field: field("html"),
-                url_field: field("url"),
-                max_document_bytes: 1 << 20,
-                revisions: false,
-                namespaces: field("0"),
-                input_format: None,
-                content: field("page"),
-            },
+            ..JobRecipe::simplest(Task::Pairs)
         };
         recipe.settle().unwrap();
         let job = Job {

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::sync::Arc;
 
 use lookalike::walk::Watch;
-use lookalike_lab::collection::Collection;
 use lookalike_lab::compare::{self, Against, Request};
 use lookalike_lab::results::Results;
 use lookalike_lab::roster;
@@ -18,13 +17,7 @@ use crate::progress::{Progress, Total};
 
 pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let request = request(args)?;
-    lab::check_inputs(&args.input.inputs, &args.output)?;
-    let collection = Collection {
-        name: lab::name_of(&args.input.inputs),
-        corpus: args.input.corpus()?,
-        content: args.input.content_mode(),
-        generated: args.input.sample,
-    };
+    let collection = lab::collection(&args.input, &args.output)?;
     lab::make_folder(&args.output, "compare")?;
     let settings = args.resources.settings(SpoolArg::Auto);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);

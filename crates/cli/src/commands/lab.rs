@@ -6,8 +6,10 @@ use std::path::Path;
 
 use lookalike::report::{Study, study_page, study_text};
 
+use lookalike_lab::collection::Collection;
 use lookalike_lab::shelf::Shelf;
 
+use crate::args::InputArgs;
 use crate::exit::{Failure, Outcome};
 
 /// Refuses standard input, which cannot be read several times, and results inside of what is read.
@@ -18,6 +20,17 @@ pub(crate) fn check_inputs(inputs: &[OsString], output: &Path) -> Result<(), Fai
         return Err(Failure::Usage(sentence.to_owned()));
     }
     super::job::outside(inputs, output)
+}
+
+/// The corpus that was asked for, for results in a folder outside of it.
+pub(crate) fn collection(input: &InputArgs, output: &Path) -> Result<Collection, Failure> {
+    check_inputs(&input.inputs, output)?;
+    Ok(Collection {
+        name: name_of(&input.inputs),
+        corpus: input.corpus()?,
+        content: input.content_mode(),
+        generated: input.sample,
+    })
 }
 
 /// What a corpus is called in a title.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use lookalike::engine::measure::Measure;
 use lookalike::walk::Watch;
-use lookalike_lab::collection::Collection;
 use lookalike_lab::results::json;
 use lookalike_lab::sample::Sample;
 use lookalike_lab::trial::Bench;
@@ -22,13 +21,7 @@ const MAX_GROUP: usize = 20_000;
 pub(crate) fn run(args: &TuneArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let request = request(args);
     tune::check(&request)?;
-    lab::check_inputs(&args.input.inputs, &args.output)?;
-    let collection = Collection {
-        name: lab::name_of(&args.input.inputs),
-        corpus: args.input.corpus()?,
-        content: args.input.content_mode(),
-        generated: args.input.sample,
-    };
+    let collection = lab::collection(&args.input, &args.output)?;
     lab::make_folder(&args.output, "tune")?;
     let settings = args.resources.settings(SpoolArg::Auto);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);

@@ -30,20 +30,23 @@ fn help_of_every_command_in_long() {
     }
 }
 
+/// The commands that run jobs.
+const JOBS: [&str; 10] = [
+    "dedup",
+    "pairs",
+    "lexicon",
+    "methods",
+    "lab",
+    "lab compare",
+    "lab tune",
+    "lab check",
+    "lab review",
+    "lab experiment",
+];
+
 #[test]
 fn help_of_every_job_in_short() {
-    for command in [
-        "dedup",
-        "pairs",
-        "lexicon",
-        "methods",
-        "lab",
-        "lab compare",
-        "lab tune",
-        "lab check",
-        "lab review",
-        "lab experiment",
-    ] {
+    for command in JOBS {
         let name = command.replace(' ', "-");
         insta::assert_snapshot!(format!("{name}-short"), help(&format!("{command} -h")));
     }
@@ -51,18 +54,7 @@ fn help_of_every_job_in_short() {
 
 #[test]
 fn help_of_every_job_in_long() {
-    for command in [
-        "dedup",
-        "pairs",
-        "lexicon",
-        "methods",
-        "lab",
-        "lab compare",
-        "lab tune",
-        "lab check",
-        "lab review",
-        "lab experiment",
-    ] {
+    for command in JOBS {
         let name = command.replace(' ', "-");
         insta::assert_snapshot!(format!("{name}-long"), help(&format!("{command} --help")));
     }
