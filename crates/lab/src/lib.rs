@@ -10,7 +10,6 @@
 //! - [`truth`]: what a near-duplicate is
 //! - [`experiments`]: the catalogue of the papers' experiments
 //! - [`collection`], [`generated`]: what they look at
-//! - [`interval`]: how sure a share is
 //! - [`sketches`]: any method on a few documents in memory
 //! - `constructed`, `edits`: texts made or changed for a purpose
 //! - `draws`, `shares`: random numbers from a seed, and shares that are counted
@@ -25,7 +24,6 @@ mod edits;
 pub mod error;
 pub mod experiments;
 pub mod generated;
-pub mod interval;
 pub mod pool;
 pub mod published;
 pub mod results;
@@ -38,3 +36,5 @@ pub mod strata;
 pub mod trial;
 pub mod truth;
 pub mod tune;
+
+pub use lookalike_overlap::interval;
