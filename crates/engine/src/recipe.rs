@@ -356,6 +356,7 @@ impl JobRecipe {
             revisions: reading.revisions,
             namespaces: namespaces(&reading.namespaces)?,
             format,
+            addresses: false,
             extras,
         })
     }

@@ -137,7 +137,8 @@ impl InputArgs {
 pub struct ReadingArgs {
     /// Format of every input, instead of what its content shows
     ///
-    /// One of jsonl, parquet, warc (also WET), arc, trec, mediawiki, mbox, email, csv, tsv, html, text.
+    /// One of jsonl, parquet, warc (also WET), arc, trec, mediawiki, mbox, email, csv, tsv, html, text, list (of
+    /// addresses, also with an id and a tab before each).
     #[arg(long, value_name = "FORMAT", help_heading = "Reading", value_parser = format_parser)]
     pub input_format: Option<Format>,
 
@@ -204,6 +205,7 @@ impl ReadingArgs {
             revisions: self.revisions,
             namespaces: self.namespaces.clone(),
             format: self.input_format,
+            addresses: false,
             extras: Vec::new(),
         }
     }
