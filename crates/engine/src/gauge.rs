@@ -52,7 +52,7 @@ impl<'g> Gauge<'g> {
     ) -> Result<(), E> {
         let mut portion = Portion::default();
         for pair in pairs {
-            portion.add(pair?, self);
+            portion.add(pair?, self)?;
             if portion.pairs.len() >= PORTION || portion.bytes > self.memory {
                 watch.check().map_err(EngineError::from)?;
                 self.portion(&mut portion, &mut each)?;
@@ -99,14 +99,15 @@ struct Portion {
 }
 
 impl Portion {
-    fn add(&mut self, (a, b): (u32, u32), gauge: &Gauge<'_>) {
+    fn add(&mut self, (a, b): (u32, u32), gauge: &Gauge<'_>) -> Result<(), EngineError> {
         self.pairs.push((a, b));
         for document in [a, b] {
             if self.documents.insert(document) {
                 // A character, or a word with its blank, becomes a number of eight bytes.
-                self.bytes += 8 * gauge.shelf.bytes_of(document);
+                self.bytes += 8 * gauge.shelf.bytes_of(document)?;
             }
         }
+        Ok(())
     }
 }
 
