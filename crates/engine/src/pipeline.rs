@@ -157,6 +157,11 @@ impl Batch {
         self.len() == 0
     }
 
+    /// True for one large document, whose like should be handled one at a time.
+    pub fn is_heavy(&self) -> bool {
+        self.bytes() >= HEAVY
+    }
+
     /// Bytes of everything in it.
     pub(crate) fn bytes(&self) -> usize {
         self.lines.bytes() + self.text.len() + self.bytes.len()

@@ -2,6 +2,7 @@
 
 mod job;
 mod lab;
+mod urls;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -21,6 +22,7 @@ pub use job::{
     PairsArgs, ResourceArgs, SpoolArg, TableFormat, WriteArg,
 };
 pub use lab::{CheckArgs, CompareArgs, ExperimentArgs, LabCommand, PoolArg, ReviewArgs, TuneArgs};
+pub use urls::{MatchingArg, SnapshotArgs, UrlsArgs};
 
 /// Finds near-duplicate documents inside and between web-scale text corpora
 ///
@@ -47,6 +49,22 @@ pub enum Command {
         override_usage = "lookalike pairs [OPTIONS] --output <FILE> <INPUT>...\n       lookalike pairs [OPTIONS] --output <FILE> --sample"
     )]
     Pairs(Box<PairsArgs>),
+    /// Find which addresses corpora share, and what became of their pages
+    ///
+    /// Writes shared addresses with their documents and how similar these are (overlap.jsonl), tables of domains and of what
+    /// survived (domains.tsv, tlds.tsv, survival.tsv), counts (summary.json), what could not be read (rejected.jsonl) and a report.
+    ///
+    /// With --with given several times, all of this compares LEFT with the first, and snapshots.tsv and snapshots.jsonl say for each
+    /// snapshot: still, the addresses of LEFT that are there; always, those that are in it and all before it; new, its addresses
+    /// that were nowhere before; unchanged and near, the pages of LEFT with equal words, and with a similarity of --threshold or
+    /// more; shingles_there and shingles_all, the mean share of a left page's 5-word shingles that its version has, over pages that
+    /// are there and over all pages, gone ones with 0; kept, the addresses of the snapshot before that are there, and with
+    /// _since behind their names what changed since then; all of it also by top-level domain. Half-lives, in summary.json, are
+    /// those of exponential curves through the shares, in snapshots.
+    #[command(
+        override_usage = "lookalike urls [OPTIONS] --output <DIR> <LEFT>... --with <RIGHT>... [--with <RIGHT>...]..."
+    )]
+    Urls(Box<UrlsArgs>),
     /// Count the words of a corpus, for methods that weigh them
     ///
     /// A method reads words by its own profile: imatch by kolcz, a1 to a12 by yandex. Give the same one by --profile,

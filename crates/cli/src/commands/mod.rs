@@ -19,6 +19,7 @@ mod review;
 mod sample;
 mod stats;
 mod tune;
+mod urls;
 
 use std::sync::Arc;
 
@@ -32,6 +33,7 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     match command {
         Command::Dedup(args) => dedup::run(&args, watch),
         Command::Pairs(args) => pairs::run(&args, watch),
+        Command::Urls(args) => urls::run(&args, watch),
         Command::Lexicon(args) => lexicon::run(&args, watch),
         Command::Lab(LabCommand::Compare(args)) => compare::run(&args, watch),
         Command::Lab(LabCommand::Tune(args)) => tune::run(&args, watch),
