@@ -31,9 +31,10 @@ fn help_of_every_command_in_long() {
 }
 
 /// The commands that run jobs.
-const JOBS: [&str; 10] = [
+const JOBS: [&str; 11] = [
     "dedup",
     "pairs",
+    "urls",
     "lexicon",
     "methods",
     "lab",

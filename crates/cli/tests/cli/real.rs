@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::bench::{dedup, pairs};
-use super::support::{Folder, corpus, json_lines, program, skipped, stats};
+use super::support::{Folder, corpus, json_lines, lookalike, program, skipped, stats};
 
 /// A file of the shared collection.
 fn shared(name: &str) -> Option<PathBuf> {
@@ -53,6 +53,42 @@ fn a_crawl_cut_short_costs_one_record() {
     assert_eq!((&lines[0]["source"], &lines[0]["unit"]), (&"cut.warc.gz".into(), &"byte".into()));
     assert!(lines[0]["position"].as_u64().unwrap() > 1 << 20, "{}", lines[0]);
     corpus("stats --strict").path(&cut).run().exits(3);
+}
+
+#[test]
+fn two_crawls_share_the_addresses_that_are_in_both() {
+    let names = ["docs-old.jsonl.zst", "docs-new.jsonl.zst", "docs-old.warc.gz", "docs-new.warc.gz"];
+    let files: Option<Vec<PathBuf>> =
+        names.iter().map(|name| shared(&format!("two-crawls/postgresql/{name}"))).collect();
+    let Some(files) = files else { return };
+    let folder = Folder::new();
+    let run = |old: &Path, new: &Path, out: &str| {
+        let out = folder.join(out);
+        lookalike(["urls", "--progress", "none"])
+            .path(old)
+            .option("--with", new)
+            .option("-o", &out)
+            .run()
+            .exits(0);
+        out
+    };
+    let (lines, warc) = (run(&files[0], &files[1], "jsonl"), run(&files[2], &files[3], "warc"));
+    for name in ["overlap.jsonl", "domains.tsv", "tlds.tsv", "survival.tsv", "rejected.jsonl", "recipe.toml"]
+    {
+        assert_eq!(
+            std::fs::read(lines.join(name)).unwrap(),
+            std::fs::read(warc.join(name)).unwrap(),
+            "{name}"
+        );
+    }
+    assert_eq!(json_lines(&lines.join("overlap.jsonl")).len(), 1079);
+    let summary: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(lines.join("summary.json")).unwrap()).unwrap();
+    assert_eq!((&summary["left"]["urls"], &summary["right"]["urls"]), (&1132.into(), &1143.into()));
+    assert_eq!(
+        (&summary["similarity"]["pairs"], &summary["similarity"]["near"]),
+        (&1079.into(), &842.into())
+    );
 }
 
 #[test]
