@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::error::EngineError;
 use crate::measure::Measure;
 use crate::panel::Panel;
-use crate::pipeline::{self, Shape, Unit};
+use crate::pipeline::{self, Batch, Shape, Unit};
 use crate::recipe::{JobRecipe, Keep, Within};
 use crate::store::file::{Label, Run, RunWriter};
 use crate::store::sort::Place;
@@ -33,6 +33,11 @@ impl Settings {
     /// beside the program itself.
     pub fn room(&self, max_document_bytes: u64) -> Result<u64, EngineError> {
         Ok(Budget::new(self, max_document_bytes)?.free(0, 0))
+    }
+
+    /// Refuses a cap on memory that cannot hold a batch with one large document in it, with all that is made of that.
+    pub fn admit(&self, batch: &Batch, max_document_bytes: u64) -> Result<(), EngineError> {
+        Budget::new(self, max_document_bytes)?.admit_document(batch.weight() as u64)
     }
 
     /// How many threads and how many units at once, when so many bytes of `room` are left for buffers.

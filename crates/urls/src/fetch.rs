@@ -224,7 +224,6 @@ struct Tools {
     extractor: Extractor,
     analyser: Analyser,
     features: Features,
-    bytes: Vec<u8>,
 }
 
 impl Tools {
@@ -233,7 +232,6 @@ impl Tools {
             extractor: Extractor::default(),
             analyser: Analyser::new(&ctx.request.profile),
             features: Features::default(),
-            bytes: Vec::new(),
         }
     }
 
@@ -241,10 +239,9 @@ impl Tools {
     fn read<'d>(&'d mut self, ctx: &Context<'_>, document: &'d Document<'_>) -> Option<(&'d str, u64)> {
         let text = self.extractor.extract(document, ctx.request.content).text;
         self.analyser.read(text, &mut self.features);
-        self.bytes.clear();
-        self.bytes.extend(self.features.hashes().iter().flat_map(|hash| hash.to_le_bytes()));
-        let words = Held::short(hash::digest(&self.bytes));
-        (!self.features.is_empty()).then_some((text, words))
+        let words =
+            self.features.hashes().iter().fold(0, |words, &word| hash::mix(words ^ word).wrapping_add(1));
+        (!self.features.is_empty()).then_some((text, Held::short(words)))
     }
 }
 
@@ -254,13 +251,17 @@ impl<'c> Worker<'c> {
     }
 
     fn read(&mut self, batch: &Batch, marks: &Marks, heavy: &Mutex<()>) -> Result<Portion, EngineError> {
+        let ctx = self.ctx;
         if !batch.is_heavy() {
             return self.read_all(batch, marks);
+        }
+        if (0..batch.len()).any(|index| marks.texts.get(batch.first + index as u64)) {
+            ctx.request.settings.admit(batch, ctx.request.reading.max_document_bytes)?;
         }
         // Large documents are handled one at a time, and leave no buffers behind.
         let _turn = heavy.lock();
         let done = self.read_all(batch, marks);
-        self.tools = Tools::new(self.ctx);
+        self.tools = Tools::new(ctx);
         done
     }
 

@@ -80,8 +80,8 @@ const WORDS: u32 = 56;
 
 impl Held {
     /// As many bits of a digest as are kept.
-    pub(crate) fn short(digest: u128) -> u64 {
-        digest as u64 >> (64 - WORDS)
+    pub(crate) fn short(digest: u64) -> u64 {
+        digest >> (64 - WORDS)
     }
 
     pub(crate) fn pack(self) -> u128 {
@@ -149,7 +149,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_wanted_and_held_comes_back(a: u32, b: u32, c: u32, bits in 0..8u8, side: u8, digest: u128) {
+        fn what_is_wanted_and_held_comes_back(a: u32, b: u32, c: u32, bits in 0..8u8, side: u8, digest: u64) {
             let (address, name, text) = (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0);
             let wanted = Wanted { number: a, group: b, check: c, address, name, text };
             let mut bytes = [0; 16];

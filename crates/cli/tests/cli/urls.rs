@@ -406,6 +406,23 @@ fn a_comparison_killed_at_any_moment_goes_on_and_ends_with_the_same_bytes() {
 }
 
 #[test]
+fn a_document_that_memory_cannot_hold_is_told_of_before_it_does_harm() {
+    let folder = Folder::new();
+    let page =
+        format!("{}\n", serde_json::json!({"id": "a", "url": "http://a.com/", "text": "x ".repeat(8 << 20)}));
+    let (left, right) = (folder.file("left.jsonl", &page), folder.file("right.jsonl", &page));
+    let run = |options: &str, out: &str| {
+        urls(options).path(&left).option("--with", &right).option("-o", folder.join(out)).run()
+    };
+    run("--memory 210M --threads 2", "small")
+        .refuses_with(2, &["--memory is too small: one of the documents"]);
+    // Where texts are not wanted, it is an address like any other; and a larger cap goes on where the smaller one ended.
+    run("--memory 210M --threads 2 --no-similarity", "addresses").exits(0);
+    run("--memory 1G --threads 2", "small").exits(0);
+    assert_eq!(summary(&folder.join("small"))["similarity"]["unchanged"], 1);
+}
+
+#[test]
 fn the_memory_cap_holds() {
     let folder = Folder::new();
     let list = |seed: u64| -> String {
