@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::candidates;
 use crate::catalogue::Catalogue;
 use crate::classes;
+use crate::compared;
 use crate::context::{Budget, Context, Settings, Spool, write_whole};
 use crate::error::EngineError;
 use crate::estimate;
@@ -72,6 +73,7 @@ pub enum Shards {
 
 /// The counts of a finished job.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Summary {
     /// Records found, rejected ones included.
     pub documents: u64,
@@ -503,6 +505,7 @@ impl OpenJob {
             let write = match ctx.recipe.task {
                 Task::Dedup => results::dedup,
                 Task::Pairs => results::pairs,
+                Task::Compare => compared::write,
             };
             let mut findings = write(&ctx, &catalogue, &self.folder, self.job.outputs, before)?;
             if self.job.outputs.write != Shards::None && ctx.recipe.task == Task::Dedup {
@@ -533,14 +536,14 @@ impl OpenJob {
         Ok(found)
     }
 
-    fn pool(&self) -> Result<rayon::ThreadPool, EngineError> {
+    pub(crate) fn pool(&self) -> Result<rayon::ThreadPool, EngineError> {
         rayon::ThreadPoolBuilder::new()
             .num_threads(self.job.settings.threads.max(1))
             .build()
             .map_err(|error| EngineError::Request(format!("threads cannot be started: {error}")))
     }
 
-    fn context<'j>(&'j self, watch: &'j Watch) -> Result<Context<'j>, EngineError> {
+    pub(crate) fn context<'j>(&'j self, watch: &'j Watch) -> Result<Context<'j>, EngineError> {
         let recipe = &self.job.recipe;
         let panel = recipe.panel()?;
         let (mut measure, profile) = (recipe.measure()?, recipe.profile()?);
@@ -574,8 +577,9 @@ impl OpenJob {
         })
     }
 
-    /// Writes the last files and takes the scratch folder away. From then on the job is finished.
-    pub fn finish(mut self, summary: &Summary) -> Result<(), EngineError> {
+    /// Writes the last files and takes the scratch folder away. From then on the job is finished. The summary is a
+    /// [`Summary`], or has fields of other names.
+    pub fn finish(mut self, summary: &impl Serialize) -> Result<(), EngineError> {
         let facts = RunFacts {
             seconds: self.begun.elapsed().as_secs_f64(),
             seconds_by_stage: std::mem::take(&mut self.seconds),

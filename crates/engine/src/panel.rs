@@ -181,6 +181,35 @@ impl Panel {
         self.judge(a, b, self.proposers().iter().zip(shared).map(says))
     }
 
+    /// Which methods accept a pair, a bit for each: by their own word, or, when it is measured anyhow, by not telling it
+    /// apart. Where all must, all do.
+    pub(crate) fn said(
+        &self,
+        a: &[u8],
+        b: &[u8],
+        shared: &Shared,
+        measured: bool,
+        measure: impl Fn() -> Option<Score>,
+    ) -> u16 {
+        let accepts = |seat: &Seat, shared: u32| match measured {
+            true => seat.method.promising(seat.payload(a), seat.payload(b), shared),
+            false if seat.method.own_measure().is_some() => {
+                seat.accept(a, b, shared).and_then(|_| measure()).is_some()
+            }
+            false => seat.accept(a, b, shared).is_some(),
+        };
+        let bit = |(place, (seat, &shared)): (usize, (&Seat, &u32))| {
+            u16::from(shared > 0 && accepts(seat, shared)) << place
+        };
+        self.proposers().iter().zip(shared).enumerate().map(bit).sum()
+    }
+
+    /// Which methods would accept a document as a near-duplicate of one that is equal to it, a bit for each.
+    pub(crate) fn said_of_equals(&self, record: &[u8]) -> u16 {
+        let bit = |(place, seat): (usize, &Seat)| u16::from(seat.length(record) > 0) << place;
+        self.proposers().iter().enumerate().map(bit).sum()
+    }
+
     /// What they say of two documents that no method proposed; those that count keys have nothing to say.
     pub(crate) fn accept_unproposed(
         &self,
