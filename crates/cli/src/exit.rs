@@ -7,6 +7,7 @@ use lookalike::corpus::CorpusError;
 use lookalike::engine::EngineError;
 use lookalike::walk::WalkError;
 use lookalike_lab::trial::LabError;
+use lookalike_transfer::TransferError;
 
 /// Something failed.
 pub const FAILED: u8 = 1;
@@ -91,6 +92,16 @@ impl From<LabError> for Failure {
             LabError::Corpus(error) => Failure::Work(error.into()),
             LabError::Request(sentence) => Failure::Usage(sentence),
             other => Failure::Missing(other.to_string()),
+        }
+    }
+}
+
+impl From<TransferError> for Failure {
+    fn from(error: TransferError) -> Self {
+        match error {
+            TransferError::Engine(error) => Failure::Job(error),
+            TransferError::Corpus(error) => Failure::Work(error.into()),
+            TransferError::Request(sentence) => Failure::Usage(sentence),
         }
     }
 }

@@ -13,7 +13,7 @@ pub fn histogram(similarities: impl IntoIterator<Item = f64>) -> [u64; BINS] {
 }
 
 /// The bin of a similarity. A quotient of whole numbers that should be a tenth can be a hair below it in binary.
-fn bin(similarity: f64) -> usize {
+pub fn bin(similarity: f64) -> usize {
     let tenths = similarity.clamp(0.0, 1.0) * BINS as f64;
     ((tenths + 1e-9) as usize).min(BINS - 1)
 }

@@ -18,12 +18,14 @@
 //! - [`transfer`]: judged documents found again, segment by segment and method by method
 //! - [`forecast`]: how many there would be in more segments
 //! - [`histogram`]: similarities in bins
+//! - [`ledger`]: all of that over pairs that stream by
 //! - [`statistics`]: means, percentiles, a straight line
 
 pub mod address;
 pub mod domains;
 pub mod forecast;
 pub mod histogram;
+pub mod ledger;
 pub mod shared;
 pub mod statistics;
 pub mod transfer;

@@ -387,7 +387,13 @@ impl DedupArgs {
 
     /// Format of the tables.
     pub fn row_format(&self) -> RowFormat {
-        match self.format {
+        self.format.into()
+    }
+}
+
+impl From<TableFormat> for RowFormat {
+    fn from(format: TableFormat) -> Self {
+        match format {
             TableFormat::Jsonl => RowFormat::Jsonl,
             TableFormat::Parquet => RowFormat::Parquet,
         }
@@ -405,7 +411,12 @@ impl PairsArgs {
 }
 
 impl MatchArgs {
-    fn recipe(&self, task: Task, reading: &ReadingArgs, max_group: usize) -> Result<JobRecipe, Failure> {
+    pub(super) fn recipe(
+        &self,
+        task: Task,
+        reading: &ReadingArgs,
+        max_group: usize,
+    ) -> Result<JobRecipe, Failure> {
         if let Some(path) = &self.recipe {
             return replayed(path, task);
         }
@@ -443,6 +454,16 @@ impl MatchArgs {
         };
         recipe.settle()?;
         Ok(recipe)
+    }
+
+    /// The methods of a recipe as they were typed, or in full where the recipe was replayed; none twice.
+    pub fn names(&self, recipe: &JobRecipe) -> Vec<String> {
+        let full: Vec<String> = recipe.methods.iter().map(ToString::to_string).collect();
+        let distinct = self.method.iter().collect::<std::collections::BTreeSet<_>>().len();
+        match self.recipe.is_none() && distinct == full.len() {
+            true => self.method.clone(),
+            false => full,
+        }
     }
 
     /// What the methods have to say about their parameters.

@@ -2,6 +2,7 @@
 
 mod job;
 mod lab;
+mod two;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -20,7 +21,8 @@ pub use job::{
     ClusterArg, CombineArg, DedupArgs, LexiconArgs, LexiconCommand, LexiconShowArgs, MatchArgs, MethodsArgs,
     PairsArgs, ResourceArgs, SpoolArg, TableFormat, WriteArg,
 };
-pub use lab::{CheckArgs, CompareArgs, ExperimentArgs, LabCommand, PoolArg, ReviewArgs, TuneArgs};
+pub use lab::{CheckArgs, ExperimentArgs, LabCommand, LabCompareArgs, PoolArg, ReviewArgs, TuneArgs};
+pub use two::{CompareArgs, SegmentArg, WithArgs, segments};
 
 /// Finds near-duplicate documents inside and between web-scale text corpora
 ///
@@ -47,6 +49,12 @@ pub enum Command {
         override_usage = "lookalike pairs [OPTIONS] --output <FILE> <INPUT>...\n       lookalike pairs [OPTIONS] --output <FILE> --sample"
     )]
     Pairs(Box<PairsArgs>),
+    /// Find which documents of one corpus are in another
+    ///
+    /// Writes every pair that a method accepts with its measured similarity, the best match of each left document, and what is
+    /// counted over them, by method and by segment of the right side.
+    #[command(override_usage = "lookalike compare [OPTIONS] --output <DIR> <LEFT>... --with <RIGHT>...")]
+    Compare(Box<CompareArgs>),
     /// Count the words of a corpus, for methods that weigh them
     ///
     /// A method reads words by its own profile: imatch by kolcz, a1 to a12 by yandex. Give the same one by --profile,

@@ -10,6 +10,7 @@ mod generate;
 mod head;
 mod job;
 mod lab;
+mod lab_compare;
 mod lexicon;
 mod methods;
 mod pairs;
@@ -32,8 +33,9 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     match command {
         Command::Dedup(args) => dedup::run(&args, watch),
         Command::Pairs(args) => pairs::run(&args, watch),
+        Command::Compare(args) => compare::run(&args, watch),
         Command::Lexicon(args) => lexicon::run(&args, watch),
-        Command::Lab(LabCommand::Compare(args)) => compare::run(&args, watch),
+        Command::Lab(LabCommand::Compare(args)) => lab_compare::run(&args, watch),
         Command::Lab(LabCommand::Tune(args)) => tune::run(&args, watch),
         Command::Lab(LabCommand::Check(args)) => check::run(&args, watch),
         Command::Lab(LabCommand::Experiment(args)) => experiment::run(&args, watch),

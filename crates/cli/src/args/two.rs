@@ -1,0 +1,157 @@
+//! Options of commands on two corpora.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
+use lookalike::corpus::write::RowFormat;
+use lookalike::corpus::{Corpus, ReadOptions};
+use lookalike::engine::JobRecipe;
+use lookalike::engine::recipe::Task;
+use lookalike_transfer::segments::Segment;
+
+use super::{MatchArgs, ReadingArgs, ResourceArgs, TableFormat, positive};
+use crate::exit::Failure;
+
+/// The right side: one corpus, or several snapshots of one, each with its inputs. How often `--with` was typed matters, which
+/// only the matches tell.
+#[derive(Debug, Clone, Default)]
+pub struct WithArgs {
+    /// The inputs of each snapshot, in order.
+    pub snapshots: Vec<Vec<OsString>>,
+}
+
+const WITH: &str = "with";
+
+impl Args for WithArgs {
+    fn augment_args(command: Command) -> Command {
+        command.arg(
+            Arg::new(WITH)
+                .long(WITH)
+                .value_name("RIGHT")
+                .help("The other corpus: files, folders or patterns; given again, a later snapshot of it")
+                .num_args(1..)
+                .required(true)
+                .action(ArgAction::Append)
+                .value_parser(value_parser!(OsString)),
+        )
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for WithArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut with = WithArgs::default();
+        with.update_from_arg_matches(matches)?;
+        Ok(with)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        let snapshots = matches.get_occurrences::<OsString>(WITH).into_iter().flatten();
+        self.snapshots = snapshots.map(|inputs| inputs.cloned().collect()).collect();
+        Ok(())
+    }
+}
+
+impl WithArgs {
+    /// All inputs, in order.
+    pub fn inputs(&self) -> Vec<OsString> {
+        self.snapshots.concat()
+    }
+}
+
+/// Parts of the right side that are counted by themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SegmentArg {
+    /// What each --with names
+    With,
+    /// Each input
+    Input,
+    /// Each file
+    File,
+}
+
+/// `compare`
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The corpus whose documents are looked for: files, folders, patterns, or s3://, gs:// and az:// addresses
+    #[arg(value_name = "LEFT", required = true)]
+    pub left: Vec<OsString>,
+
+    /// The right side.
+    #[command(flatten)]
+    pub with: WithArgs,
+
+    /// Folder for the results
+    ///
+    /// A new one, or one in which the same comparison was begun: then it goes on.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+
+    /// What is a segment of the right side, counted by itself and accumulated: with, input or file
+    #[arg(long, value_name = "WHAT", default_value = "with", hide_possible_values = true)]
+    pub segment: SegmentArg,
+
+    /// Say by a straight line how many documents would be found in N segments
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub forecast: Option<NonZeroUsize>,
+
+    /// Format of the tables: jsonl or parquet
+    #[arg(long, value_name = "FORMAT", default_value = "jsonl", hide_possible_values = true)]
+    pub format: TableFormat,
+
+    /// How documents are read.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    /// What matches.
+    #[command(flatten)]
+    pub matching: MatchArgs,
+
+    /// How to work.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// Groups that propose more pairs than one of so many documents does are written down as groups.
+const MAX_GROUP: usize = 20_000;
+
+impl CompareArgs {
+    /// The recipe that these options ask for.
+    pub fn recipe(&self) -> Result<JobRecipe, Failure> {
+        let mut recipe = self.matching.recipe(Task::Compare, &self.reading, MAX_GROUP)?;
+        recipe.all = true;
+        recipe.against = true;
+        Ok(recipe)
+    }
+
+    /// Format of the tables.
+    pub fn row_format(&self) -> RowFormat {
+        self.format.into()
+    }
+}
+
+/// The parts of the right side, in the order of its shards.
+pub fn segments(with: &WithArgs, what: SegmentArg, options: &ReadOptions) -> Result<Vec<Segment>, Failure> {
+    let mut all = Vec::new();
+    for (snapshot, inputs) in with.snapshots.iter().enumerate() {
+        let mut here = Vec::new();
+        for input in inputs {
+            let corpus = Corpus::open(&[input], options.clone())?;
+            match what {
+                SegmentArg::File => here.extend(corpus.shards().iter().map(|shard| (shard.name.clone(), 1))),
+                _ => here.push((input.to_string_lossy().into_owned(), corpus.shards().len())),
+            }
+        }
+        if what == SegmentArg::With {
+            let name = here.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" ");
+            here = vec![(name, here.iter().map(|(_, shards)| shards).sum())];
+        }
+        all.extend(here.into_iter().map(|(name, shards)| Segment { name, shards, snapshot }));
+    }
+    Ok(all)
+}
