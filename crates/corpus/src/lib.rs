@@ -29,6 +29,7 @@
 //! - [`corpus`]: inputs named on a command line become shards in a fixed order
 //! - [`reader`]: a shard becomes items
 //! - [`options`]: field names and limits
+//! - [`list`]: files that are no corpora, uncompressed
 //! - [`error`]: what stops the work, in one sentence each
 //! - `input`: compression, damage, and the window that all formats read from
 //! - `formats`: one file per format, siblings of one shape
@@ -39,6 +40,7 @@ pub mod corpus;
 pub mod error;
 mod formats;
 mod input;
+pub mod list;
 pub mod options;
 pub mod reader;
 mod record;
@@ -49,6 +51,7 @@ pub use corpus::{BytesAt, Corpus, Origin, Shard};
 pub use error::CorpusError;
 pub use formats::jsonl::{LineReader, Lines, LinesView};
 pub use input::members::Compression;
+pub use list::List;
 pub use options::{Fields, Namespaces, ReadOptions};
 pub use reader::{Item, Reader};
 pub use sniff::Format;

@@ -29,6 +29,7 @@
 //! - [`methods`]: words become keys, and a rule that accepts pairs
 //! - [`engine`]: documents become verified pairs and clusters, out of core and kill-safe
 //! - [`report`]: two documents word by word, and a run on one page
+//! - [`judgments`]: relevance judgments and runs, and what near-duplicates do to them
 //! - [`generate`]: corpora with a known truth
 //! - [`walk`]: every document of a corpus, on any number of threads
 //! - [`page`]: what the engine found becomes a report
@@ -37,6 +38,7 @@ pub use lookalike_corpus as corpus;
 pub use lookalike_engine as engine;
 pub use lookalike_engine::walk;
 pub use lookalike_generate as generate;
+pub use lookalike_judgments as judgments;
 pub use lookalike_methods as methods;
 pub use lookalike_model as model;
 pub use lookalike_report as report;

@@ -1,0 +1,89 @@
+//! What is wrong with a line of a list, and where it stands.
+
+use std::fmt;
+use std::io;
+
+use crate::Layout;
+
+/// A line of a list cannot be used.
+#[derive(Debug)]
+pub struct ListError {
+    /// The name of the list, as it was given.
+    pub list: String,
+    /// The line, from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub wrong: Box<Wrong>,
+}
+
+/// What can be wrong with a line.
+#[derive(Debug, thiserror::Error)]
+pub enum Wrong {
+    /// It has too few columns, or too many.
+    #[error("it has {found} columns, and {layout} has {}: {}; correct it, or name the layout", layout.width(), layout.columns())]
+    Columns {
+        /// How many it has.
+        found: usize,
+        /// The layout of the file.
+        layout: Layout,
+    },
+    /// It is in no layout of judgments.
+    #[error("it is in no layout of judgments, which are {}; correct it", Layout::all_columns())]
+    NoLayout,
+    /// It is a line of a run.
+    #[error(
+        "it is a line of a run (topic Q0 document rank score tag) and no judgment; name a file of judgments"
+    )]
+    IsRun,
+    /// Its label is no grade.
+    #[error("its grade {0:?} is neither a whole number nor a pair such as 0.-1; correct it")]
+    Grade(String),
+    /// A column that has a number in this layout has none.
+    #[error("its {column} is {found:?}, which is no {wanted}; correct it")]
+    Number {
+        /// The column.
+        column: &'static str,
+        /// What it holds.
+        found: String,
+        /// What it should hold.
+        wanted: &'static str,
+    },
+    /// It is no line of a run.
+    #[error("it has {0} columns, and a run has 6: topic Q0 document rank score tag; correct it")]
+    NoRun(usize),
+    /// It is no group of documents.
+    #[error("it is no group of documents ({0}); a line has members, ids, or a and b, as JSON")]
+    NoGroup(String),
+    /// A document's name has blanks, and columns are divided by them.
+    #[error(
+        "the document {0:?} cannot stand in a column, since its name is empty or has blanks; give it another"
+    )]
+    Name(String),
+    /// It is not UTF-8.
+    #[error("it is not UTF-8; convert the file")]
+    NotUtf8,
+    /// It is too long to be a line of such a list.
+    #[error("it is longer than {most} bytes; name a file of judgments, a run or groups")]
+    Long {
+        /// How long a line may be.
+        most: usize,
+    },
+    /// The file could not be read.
+    #[error("it cannot be read: {0}")]
+    Unread(io::Error),
+}
+
+impl fmt::Display for ListError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, line {}: {}", self.list, self.line, self.wrong)
+    }
+}
+
+impl std::error::Error for ListError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &*self.wrong {
+            Wrong::Unread(error) => Some(error),
+            _ => None,
+        }
+    }
+}
