@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use lookalike_corpus::CorpusError;
 
+use crate::walk::WalkError;
+
 /// Why a run ended early. Unless the sentence says otherwise, the same command goes on where this one ended.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -96,6 +98,15 @@ pub enum EngineError {
     /// What was asked for makes no sense.
     #[error("{0}")]
     Request(String),
+}
+
+impl From<WalkError> for EngineError {
+    fn from(error: WalkError) -> Self {
+        match error {
+            WalkError::Corpus(error) => EngineError::Corpus(error),
+            WalkError::Stopped => EngineError::Stopped,
+        }
+    }
 }
 
 impl EngineError {

@@ -12,8 +12,9 @@
 //! - `verify`: pairs are measured, bucket by bucket; `star` decides who is kept
 //! - `results`, `kept`: files for people and programs
 //!
-//! Beside them: [`panel`], the methods of a run together; [`walk`], every document of a corpus; [`measure`], the true similarity of two documents; `pipeline`,
-//! documents through workers in order; `store`, run files and external sorting.
+//! Beside them: [`panel`], the methods of a run together; [`walk`], every document of a corpus; [`shelf`], a copy of
+//! documents to read by number; [`measure`], the true similarity of two documents; [`gauge`], that of any pairs on a shelf;
+//! `pipeline`, documents through workers in order; `store`, run files and external sorting.
 
 mod again;
 mod candidates;
@@ -25,6 +26,7 @@ pub mod cost;
 pub mod error;
 mod estimate;
 mod gather;
+pub mod gauge;
 pub mod job;
 mod keepers;
 mod kept;
@@ -35,6 +37,7 @@ mod pipeline;
 mod reading;
 pub mod recipe;
 pub mod results;
+pub mod shelf;
 mod sides;
 mod sieve;
 mod sketch;

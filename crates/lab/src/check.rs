@@ -10,22 +10,22 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use lookalike::engine::gauge::Gauge;
 use lookalike::engine::measure::Measure;
 use lookalike::engine::recipe::JobRecipe;
+use lookalike::engine::shelf::Shelf;
 use lookalike::engine::{Settings, Summary};
-use lookalike::model::{Similarity, Threshold};
+use lookalike::model::{Document, Similarity, Threshold};
 use lookalike::report::study::Grid;
 use lookalike::report::{Study, thousands};
 use lookalike::text::{Profile, hash};
 use lookalike::walk::Watch;
 use serde::{Deserialize, Serialize};
 
-use crate::collection::Collection;
+use crate::collection::{Collection, needs_two};
 use crate::error::LabError;
-use crate::gauge::Gauge;
 use crate::interval::wilson;
 use crate::sample::{Clusters, SHINGLE, Sample, Weighed};
-use crate::shelf::Shelf;
 use crate::trial::{Basis, Bench, Configuration, Pair, Trial};
 
 /// A finished run of `dedup`.
@@ -197,7 +197,7 @@ pub fn run(
     let removals = run.removals(request.removals, request.seed)?;
     let profile = run.recipe.profile()?;
     let sample = Sample::draw(&work.join("sample"), input, request.sample, request.seed, watch)?;
-    sample.shelf.needs_two()?;
+    needs_two(&sample.shelf)?;
     let found = sample.shelf.facts().found;
     if found != run.documents()? {
         return Err(LabError::Request(format!(
@@ -376,8 +376,8 @@ fn precision(
         return Ok((0, 0));
     }
     let what = format!("removals by seed {}", request.seed);
-    let keep = &mut |n: u64, _: &str| wanted.contains(&n);
-    let shelf = Shelf::stock(&work.join("removals"), input, &[], (&what, keep), watch)?;
+    let keep = &mut |n: u64, _: &Document<'_>, _: &str| wanted.contains(&n);
+    let shelf = Shelf::stock(&work.join("removals"), input.place(), &[], (&what, keep), watch)?;
     let places: BTreeMap<u64, u32> = wanted.into_iter().zip(0..).collect();
     let mut order: Vec<(u32, u32)> = Vec::new();
     for removal in &removals.drawn {
@@ -396,7 +396,7 @@ fn precision(
     order.sort_unstable();
     let gauge = Gauge::new(&shelf, measure, profile, request.settings.memory);
     let (mut measured, mut reached) = (0, 0);
-    gauge.measure(order.into_iter().map(Ok), watch, |_, found| {
+    gauge.measure::<LabError>(order.into_iter().map(Ok), watch, |_, found| {
         measured += 1;
         // Containment asks for the removed document in its witness, which is the first in the second.
         reached += u64::from(found.is_some_and(|found| found.reached));

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use lookalike::corpus::{Corpus, ReadOptions};
+use lookalike::engine::shelf::Shelf;
 use lookalike::model::Document;
 use lookalike::text::extract::ContentMode;
 use lookalike::text::hash;
@@ -101,6 +102,11 @@ impl Wanted {
 }
 
 impl Collection {
+    /// Where the documents are, and what is taken of each.
+    pub fn place(&self) -> (&Corpus, ContentMode) {
+        (&self.corpus, self.content)
+    }
+
     /// The documents in memory, with these further fields; of more than `most`, so many at random, by `seed`. Documents
     /// without text are left out.
     pub fn items(
@@ -175,10 +181,44 @@ impl Collection {
     }
 }
 
+/// Refuses fewer documents than two: there would be nothing to compare.
+pub fn needs_two(shelf: &Shelf) -> Result<(), LabError> {
+    if shelf.len() >= 2 {
+        return Ok(());
+    }
+    let stock = shelf.facts();
+    let rejected = match &stock.first_rejection {
+        None => String::new(),
+        Some(reason) => format!(" ({} could not be read: {reason})", stock.rejected),
+    };
+    Err(LabError::Request(format!(
+        "methods are compared on 2 documents or more, and there {} {}{rejected}; give a larger corpus",
+        if shelf.len() == 1 { "is" } else { "are" },
+        shelf.len(),
+    )))
+}
+
 /// Leaves the `most` of them with the smallest lots.
 fn thin(items: &mut Vec<(u64, Item)>, most: usize) {
     if items.len() > most {
         items.select_nth_unstable_by_key(most, |(lot, item)| (*lot, item.ordinal));
         items.truncate(most);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_document_is_not_enough() {
+        let folder = tempfile::tempdir().unwrap();
+        let lines: &[u8] = b"{\"id\":\"a\",\"text\":\"x\"}\n{}\n";
+        let corpus = Corpus::in_memory("x.jsonl", lines.into(), ReadOptions::default());
+        let place = (&corpus, ContentMode::Page);
+        let watch = Watch::default();
+        let shelf = Shelf::stock(folder.path(), place, &[], ("all", &mut |_, _, _| true), &watch).unwrap();
+        let error = needs_two(&shelf).unwrap_err().to_string();
+        assert!(error.contains("there is 1 (1 could not be read"), "{error}");
     }
 }

@@ -7,13 +7,14 @@
 use std::collections::BTreeMap;
 
 use lookalike::engine::EngineError;
+use lookalike::engine::gauge::Gauge;
 use lookalike::engine::measure::Measured;
 use lookalike::model::{Similarity, Threshold};
 use lookalike::text::{Profile, hash};
 use lookalike::walk::Watch;
 
+use crate::collection::needs_two;
 use crate::error::LabError;
-use crate::gauge::Gauge;
 use crate::pool::{MOST, Mask, Pool, Pooled};
 use crate::strata::Strata;
 use crate::trial::{Basis, Bench, Configuration, Facts, Trial};
@@ -87,7 +88,7 @@ pub struct Comparison {
 
 /// Runs the methods and measures what they find.
 pub fn run(bench: &Bench<'_>, request: &Request, watch: &Watch) -> Result<Comparison, LabError> {
-    bench.shelf.needs_two()?;
+    needs_two(bench.shelf)?;
     check(request)?;
     let mut comparison = accept(bench, request, watch)?;
     for pair in comparison.pool()? {

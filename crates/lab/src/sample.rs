@@ -9,6 +9,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use lookalike::engine::measure::Measure;
+use lookalike::engine::shelf::Shelf;
+use lookalike::model::Document;
 use lookalike::model::Similarity;
 use lookalike::text::{Analyser, Features, Profile, hash};
 use lookalike::walk::{self, Found, Watch};
@@ -16,7 +18,6 @@ use lookalike::walk::{self, Found, Watch};
 use crate::collection::Collection;
 use crate::error::LabError;
 use crate::interval::{Z, wilson_at};
-use crate::shelf::Shelf;
 
 /// Words per shingle that lots hang on.
 pub const SHINGLE: usize = 5;
@@ -83,7 +84,7 @@ impl Sample {
         let what = format!("sample of {wanted} by seed {seed}");
         let mut lots = Lots::new(seed);
         let mut copies: HashMap<u128, u8> = HashMap::new();
-        let mut keep = |ordinal: u64, text: &str| {
+        let mut keep = |ordinal: u64, _: &Document<'_>, text: &str| {
             let drawn = bound.is_none_or(|bound| lots.of(ordinal, text) < bound);
             drawn && {
                 let seen = copies.entry(hash::digest(text.as_bytes())).or_default();
@@ -91,7 +92,7 @@ impl Sample {
                 *seen <= COPIES || text.is_empty()
             }
         };
-        let shelf = Shelf::stock(folder, collection, &[], (&what, &mut keep), watch)?;
+        let shelf = Shelf::stock(folder, collection.place(), &[], (&what, &mut keep), watch)?;
         Ok(Sample { shelf, share })
     }
 

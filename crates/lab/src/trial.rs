@@ -11,6 +11,7 @@ use std::time::Instant;
 use lookalike::engine::lexicon::fingerprint;
 use lookalike::engine::measure::Measure;
 use lookalike::engine::recipe::{Combine, JobRecipe, Task};
+use lookalike::engine::shelf::Shelf;
 use lookalike::engine::{Findings, Job, Opened, Outputs, Settings};
 use lookalike::methods::{Setting, method};
 use lookalike::model::Recipe;
@@ -20,7 +21,6 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::error::LabError;
 use crate::error::write_whole;
-use crate::shelf::Shelf;
 
 /// Methods and how they go together.
 #[derive(Debug, Clone, PartialEq, Eq)]

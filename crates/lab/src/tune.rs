@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use lookalike::engine::EngineError;
+use lookalike::engine::gauge::Gauge;
 use lookalike::engine::measure::Measure;
 use lookalike::engine::recipe::{JobRecipe, Reading, Task};
 use lookalike::model::{Similarity, Threshold};
@@ -17,8 +18,8 @@ use lookalike::text::Profile;
 use lookalike::walk::Watch;
 use serde::Serialize;
 
+use crate::collection::needs_two;
 use crate::error::LabError;
-use crate::gauge::Gauge;
 use crate::interval::Z;
 use crate::sample::{Clusters, SHINGLE, Sample, Weighed};
 use crate::trial::{Basis, Bench, Configuration, Pair, Trial};
@@ -139,7 +140,7 @@ pub fn check(request: &Request) -> Result<(), LabError> {
 /// Searches for the cheapest configuration that reaches the goal.
 pub fn run(bench: &Bench<'_>, sample: &Sample, request: &Request, watch: &Watch) -> Result<Tuned, LabError> {
     check(request)?;
-    sample.shelf.needs_two()?;
+    needs_two(&sample.shelf)?;
     let truth = Truths::find(bench, sample, request, watch)?;
     if truth.pairs.is_empty() {
         return Err(LabError::Request(format!(

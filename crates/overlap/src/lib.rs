@@ -12,7 +12,8 @@
 //! assert_eq!((verdict.near, verdict.found), (1, 2));
 //! ```
 //!
-//! - [`address`]: addresses in normal form, their hosts and top-level domains
+//! - [`address`]: addresses in normal form, their hosts, registered domains and top-level domains
+//! - [`canonical`]: a form in which more addresses are one
 //! - [`shared`]: documents whose address is in the other corpus
 //! - [`domains`]: tables of hosts and of top-level domains
 //! - [`transfer`]: judged documents found again, segment by segment and method by method
@@ -20,11 +21,14 @@
 //! - [`histogram`]: similarities in bins
 //! - [`ledger`]: all of that over pairs that stream by
 //! - [`statistics`]: means, percentiles, a straight line
+//! - [`interval`]: how sure a share is
 
 pub mod address;
+pub mod canonical;
 pub mod domains;
 pub mod forecast;
 pub mod histogram;
+pub mod interval;
 pub mod ledger;
 pub mod shared;
 pub mod statistics;

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 
+use lookalike::engine::shelf::Shelf;
 use lookalike::report::{Study, study_page, study_text};
 
 use lookalike_lab::collection::Collection;
-use lookalike_lab::shelf::Shelf;
 
 use crate::args::InputArgs;
 use crate::exit::{Failure, Outcome};

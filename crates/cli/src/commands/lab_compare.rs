@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use lookalike::engine::shelf::Shelf;
 use lookalike::walk::Watch;
 use lookalike_lab::compare::{self, Against, Request};
 use lookalike_lab::results::Results;
 use lookalike_lab::roster;
-use lookalike_lab::shelf::Shelf;
 use lookalike_lab::trial::Bench;
 
 use super::lab::{self, show};
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &LabCompareArgs, watch: &Arc<Watch>) -> Result<Outcome, 
     let settings = args.resources.settings(SpoolArg::Auto);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let work = args.output.join("work");
-    let shelf = Shelf::stock(&work, &collection, &[], ("all", &mut |_, _| true), watch)?;
+    let shelf = Shelf::stock(&work, collection.place(), &[], ("all", &mut |_, _, _| true), watch)?;
     let bench = Bench {
         shelf: &shelf,
         folder: work.join("trials"),

@@ -1,5 +1,6 @@
 //! E1 and E2: the algorithms A0 to A12 of Zelenkov and Segalovich on one collection after the other.
 
+use lookalike::engine::shelf::Shelf;
 use lookalike::report::study::{Grid, Value};
 use lookalike::report::{Study, thousands};
 use lookalike::text::Profile;
@@ -12,7 +13,6 @@ use crate::pool::Mask;
 use crate::published::{ZELENKOV, zelenkov};
 use crate::results::{MethodLine, Results};
 use crate::roster;
-use crate::shelf::Shelf;
 use crate::truth::Truth;
 
 /// What each finds.
@@ -57,7 +57,7 @@ fn on_each(
 ) -> Result<(), LabError> {
     for collection in desk.collections(&[Wanted::Revisions, Wanted::News, Wanted::Crawls])? {
         let folder = desk.folder.join(&collection.name);
-        let shelf = Shelf::stock(&folder, &collection, &[], ("all", &mut |_, _| true), desk.watch)?;
+        let shelf = Shelf::stock(&folder, collection.place(), &[], ("all", &mut |_, _, _| true), desk.watch)?;
         let bench = desk.bench(&shelf, &folder);
         let request = request()?;
         let comparison = compare::run(&bench, &request, desk.watch)?;

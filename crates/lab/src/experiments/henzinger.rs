@@ -5,6 +5,7 @@
 //! 8-word shingles in 6 super-shingles of which 2 agree; her SimHash 384 bits. Together: pairs of the first that the
 //! second accepts, too.
 
+use lookalike::engine::shelf::Shelf;
 use lookalike::report::Study;
 use lookalike::report::study::Grid;
 use lookalike::report::thousands;
@@ -17,7 +18,6 @@ use crate::error::LabError;
 use crate::interval::wilson;
 use crate::published::HENZINGER;
 use crate::results::Results;
-use crate::shelf::Shelf;
 use crate::trial::Configuration;
 use crate::truth::Truth;
 
@@ -62,7 +62,7 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
     let mut leads = Vec::new();
     for collection in desk.collections(&[Wanted::News, Wanted::Crawls])? {
         let folder = desk.folder.join(&collection.name);
-        let shelf = Shelf::stock(&folder, &collection, &[], ("all", &mut |_, _| true), desk.watch)?;
+        let shelf = Shelf::stock(&folder, collection.place(), &[], ("all", &mut |_, _, _| true), desk.watch)?;
         let bench = desk.bench(&shelf, &folder);
         let comparison = compare::run(&bench, &request, desk.watch)?;
         let results = Results::new(&bench, &request, &comparison);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use lookalike::engine::shelf::Shelf;
 use lookalike::report::study::{Grid, Heat, Plot, Value};
 use lookalike::report::{Kind, Side, Study, View, compare};
 use lookalike::text::{Analyser, Features, Profile, hash};
@@ -9,10 +10,9 @@ use lookalike::walk::Watch;
 use rayon::prelude::*;
 
 use super::{Desk, Experiment};
-use crate::collection::Wanted;
+use crate::collection::{Wanted, needs_two};
 use crate::error::LabError;
 use crate::roster;
-use crate::shelf::Shelf;
 use crate::trial::{Basis, Configuration, Trial};
 use crate::truth::Truth;
 
@@ -36,8 +36,8 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
     let basis = Basis::new(truth.measure(), Profile::web());
     for collection in desk.collections(&[Wanted::Crawls, Wanted::News, Wanted::Revisions])? {
         let folder = desk.folder.join(&collection.name);
-        let shelf = Shelf::stock(&folder, &collection, &[], ("all", &mut |_, _| true), desk.watch)?;
-        shelf.needs_two()?;
+        let shelf = Shelf::stock(&folder, collection.place(), &[], ("all", &mut |_, _, _| true), desk.watch)?;
+        needs_two(&shelf)?;
         let bench = desk.bench(&shelf, &folder);
         let mut methods = roster::zelenkov();
         methods.extend(OTHERS.map(|name| (name.to_owned(), Configuration::alone(name))));

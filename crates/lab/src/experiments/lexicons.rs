@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lookalike::engine::shelf::Shelf;
 use lookalike::report::Study;
 use lookalike::report::study::{Axis, Grid, Lines, Origin, Plot, Point, Series, Value};
 use lookalike::report::thousands;
 use lookalike::text::{Analyser, Features, Profile, hash};
 
 use super::{Desk, Experiment};
-use crate::collection::{Collection, Wanted};
+use crate::collection::{Collection, Wanted, needs_two};
 use crate::error::LabError;
 use crate::published::SPAM;
-use crate::shelf::Shelf;
 use crate::trial::{Basis, Bench, Configuration, Pair};
 use crate::truth::Truth;
 
@@ -65,8 +65,8 @@ fn pages(desk: &Desk<'_>) -> Result<Study, LabError> {
     let collection = desk.collection(Wanted::Crawls)?;
     let mut study = desk.study(&E4, Some(&collection));
     let folder = desk.folder.join(&collection.name);
-    let shelf = Shelf::stock(&folder, &collection, &[], ("all", &mut |_, _| true), desk.watch)?;
-    shelf.needs_two()?;
+    let shelf = Shelf::stock(&folder, collection.place(), &[], ("all", &mut |_, _, _| true), desk.watch)?;
+    needs_two(&shelf)?;
     let bench = desk.bench(&shelf, &folder);
     let arms = arms(desk, &collection, "low=0.2,high=0.8")?;
     let curves = sweep(desk, &bench, &arms)?;
@@ -90,9 +90,9 @@ fn spam(desk: &Desk<'_>) -> Result<Study, LabError> {
     let all_folder = desk.folder.join(format!("{}-all", collection.name));
     let all = Shelf::stock(
         &all_folder,
-        &collection,
+        collection.place(),
         keep,
-        ("without trivial duplicates", &mut |_, text| fresh.is_new(text)),
+        ("without trivial duplicates", &mut |_, _, text| fresh.is_new(text)),
         desk.watch,
     )?;
     let marks = marks(&all)?;
@@ -106,7 +106,8 @@ fn spam(desk: &Desk<'_>) -> Result<Study, LabError> {
         )));
     }
     let copied = Collection { corpus: all.corpus()?, content: Wanted::News.content(), ..collection.clone() };
-    let shelf = Shelf::stock(&folder, &copied, &[], (groups, &mut |n, _| spam.contains(&n)), desk.watch)?;
+    let shelf =
+        Shelf::stock(&folder, copied.place(), &[], (groups, &mut |n, _, _| spam.contains(&n)), desk.watch)?;
     let bench = desk.bench(&shelf, &folder);
     let arms = arms(desk, &collection, "low=0.2,high=0.3")?;
     let curves = sweep(desk, &bench, &arms)?;
@@ -156,7 +157,7 @@ fn foreign(desk: &Desk<'_>, collection: &Collection) -> Result<std::path::PathBu
     let known = known.filter(|known| known.name != collection.name);
     let other = known.unwrap_or_else(|| crate::generated::collection(Wanted::News, desk.seed ^ 0x5eed));
     let folder = desk.folder.join(format!("{}-words", other.name));
-    let shelf = Shelf::stock(&folder, &other, &[], ("all", &mut |_, _| true), desk.watch)?;
+    let shelf = Shelf::stock(&folder, other.place(), &[], ("all", &mut |_, _, _| true), desk.watch)?;
     let bench = desk.bench(&shelf, &folder);
     std::fs::create_dir_all(&bench.folder).map_err(|error| LabError::write(&bench.folder, &error))?;
     bench.lexicon(&Profile::kolcz(), desk.watch)

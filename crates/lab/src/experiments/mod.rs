@@ -30,12 +30,12 @@ mod world;
 use std::path::{Path, PathBuf};
 
 use lookalike::engine::Settings;
+use lookalike::engine::shelf::Shelf;
 use lookalike::report::Study;
 use lookalike::walk::Watch;
 
 use crate::collection::{Collection, Wanted};
 use crate::generated;
-use crate::shelf::Shelf;
 use crate::trial::{Bench, LabError};
 
 /// An experiment of the catalogue.

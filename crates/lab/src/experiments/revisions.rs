@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lookalike::engine::gauge::Gauge;
 use lookalike::engine::measure::Measure;
+use lookalike::engine::shelf::Shelf;
 use lookalike::methods::{Page, Setting, Sketch, method};
 use lookalike::model::{Similarity, Threshold};
 use lookalike::report::study::{Axis, Bars, Grid, Lines, Origin, Plot, Point, Series, Value};
@@ -12,10 +14,8 @@ use lookalike::text::{Analyser, Features, Profile};
 use super::{Desk, Experiment};
 use crate::collection::{Collection, Wanted};
 use crate::error::LabError;
-use crate::gauge::Gauge;
 use crate::interval::wilson;
 use crate::published::REVISIONS;
-use crate::shelf::Shelf;
 use crate::trial::{Basis, Bench, Configuration};
 
 /// SimHash by k, and over the cosine threshold against other methods.
@@ -52,8 +52,8 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
     let collection = desk.collection(Wanted::Revisions)?;
     let mut study = desk.study(&E7, Some(&collection));
     let folder = desk.folder.join(format!("{}-by-page", collection.name));
-    let keep = ("all", &mut |_: u64, _: &str| true);
-    let shelf = Shelf::stock(&folder, &collection, &["page", "revno"], (keep.0, keep.1), desk.watch)?;
+    let fields = &["page", "revno"];
+    let shelf = Shelf::stock(&folder, collection.place(), fields, ("all", &mut |_, _, _| true), desk.watch)?;
     let mut compared = pairs(&shelf, &collection)?;
     measure(desk, &shelf, &mut compared)?;
     fingerprint(desk, &shelf, &mut compared)?;

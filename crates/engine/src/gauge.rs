@@ -1,19 +1,19 @@
-//! Measures any two documents of the lab's copy, as many pairs as there are, within a bound of memory.
+//! Measures any two documents of a copy, as many pairs as there are, within a bound of memory.
 //!
 //! Pairs come in the order of their first documents and are taken in portions: the documents of a portion are read and
 //! prepared once, on all threads, and then compared, on all threads.
 
 use std::collections::BTreeSet;
 
-use lookalike::engine::measure::{Measure, Measured};
-use lookalike::model::Threshold;
-use lookalike::text::hash::Sorting;
-use lookalike::text::{Analyser, Features, Profile};
-use lookalike::walk::Watch;
+use lookalike_model::Threshold;
+use lookalike_text::hash::Sorting;
+use lookalike_text::{Analyser, Features, Profile};
 use rayon::prelude::*;
 
-use crate::error::LabError;
+use crate::error::EngineError;
+use crate::measure::{Measure, Measured};
 use crate::shelf::Shelf;
+use crate::walk::Watch;
 
 /// Measures pairs of documents.
 #[derive(Debug)]
@@ -44,33 +44,33 @@ impl<'g> Gauge<'g> {
     }
 
     /// Hands every pair to `each` with its similarity, in their order; nothing for one below the floor.
-    pub fn measure(
+    pub fn measure<E: From<EngineError>>(
         &self,
-        pairs: impl IntoIterator<Item = Result<(u32, u32), LabError>>,
+        pairs: impl IntoIterator<Item = Result<(u32, u32), E>>,
         watch: &Watch,
-        mut each: impl FnMut((u32, u32), Option<Measured>) -> Result<(), LabError>,
-    ) -> Result<(), LabError> {
+        mut each: impl FnMut((u32, u32), Option<Measured>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut portion = Portion::default();
         for pair in pairs {
             portion.add(pair?, self);
             if portion.pairs.len() >= PORTION || portion.bytes > self.memory {
-                watch.check()?;
+                watch.check().map_err(EngineError::from)?;
                 self.portion(&mut portion, &mut each)?;
             }
         }
         self.portion(&mut portion, &mut each)
     }
 
-    fn portion(
+    fn portion<E: From<EngineError>>(
         &self,
         portion: &mut Portion,
-        each: &mut impl FnMut((u32, u32), Option<Measured>) -> Result<(), LabError>,
-    ) -> Result<(), LabError> {
+        each: &mut impl FnMut((u32, u32), Option<Measured>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let documents: Vec<u32> = portion.documents.iter().copied().collect();
         let prepared: Vec<Vec<u64>> = documents
             .par_iter()
             .map_init(|| Reader::new(&self.profile), |reader, &document| reader.read(self, document))
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<_, EngineError>>()?;
         let of = |document: u32| {
             let at = documents.binary_search(&document).expect("every document of a pair was read");
             &prepared[at]
@@ -128,7 +128,7 @@ impl Reader {
         }
     }
 
-    fn read(&mut self, gauge: &Gauge<'_>, document: u32) -> Result<Vec<u64>, LabError> {
+    fn read(&mut self, gauge: &Gauge<'_>, document: u32) -> Result<Vec<u64>, EngineError> {
         let line = gauge.shelf.line(document)?;
         self.analyser.read(&line.text, &mut self.features);
         let symbols = gauge.measure.symbols(&self.features, &mut self.symbols);

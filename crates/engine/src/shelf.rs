@@ -1,7 +1,8 @@
-//! The lab's own copy of a corpus: one line for each document, named by its number, with its text already taken out.
+//! A copy of a corpus, or of a part of it: one line for each document, named by its number, with its text already taken out.
 //!
-//! Methods are run on it one after the other; none of them pays again for finding the text, and documents that bear one id
-//! are told apart. A copy takes as much disk as the text, and 8 bytes of memory per document.
+//! Whoever goes through documents more than once does so here: nobody pays again for finding the text, documents that bear one
+//! id are told apart, and any two can be read by number. A copy takes as much disk as the text, and 8 bytes of memory per
+//! document.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -9,14 +10,15 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lookalike::corpus::{Corpus, Origin, ReadOptions};
-use lookalike::text::extract::ContentMode;
-use lookalike::text::hash;
-use lookalike::walk::{self, Found, WalkError, Watch};
+use lookalike_corpus::{Corpus, Origin, ReadOptions};
+use lookalike_model::Document;
+use lookalike_text::extract::ContentMode;
+use lookalike_text::hash;
 use serde::{Deserialize, Serialize};
 
-use crate::collection::Collection;
-use crate::error::{LabError, write_whole};
+use crate::context::write_whole;
+use crate::error::EngineError;
+use crate::walk::{self, Found, Watch};
 
 /// A document as the copy holds it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,50 +66,51 @@ pub struct Shelf {
     stock: Stock,
 }
 
-/// Which documents are copied.
-pub type Keep<'k> = &'k mut dyn FnMut(u64, &str) -> bool;
+/// Which documents are copied: asked with the number in the corpus, the document and its text.
+pub type Keep<'k> = &'k mut dyn FnMut(u64, &Document<'_>, &str) -> bool;
 
 const LINES: &str = "documents.jsonl";
 const STOCK: &str = "documents.json";
 
 impl Shelf {
-    /// Copies a collection into `folder`, unless that was done, with these further fields. `what` says which of its
-    /// documents `keep` keeps.
+    /// Copies what `content` takes of a corpus into `folder`, unless that was done, with these further fields. `what` says
+    /// which of its documents `keep` keeps.
     pub fn stock(
         folder: &Path,
-        collection: &Collection,
+        (corpus, content): (&Corpus, ContentMode),
         extras: &[&str],
         (what, keep): (&str, Keep<'_>),
         watch: &Watch,
-    ) -> Result<Shelf, LabError> {
-        std::fs::create_dir_all(folder).map_err(|error| LabError::write(folder, &error))?;
-        let source = source(collection, extras, what);
+    ) -> Result<Shelf, EngineError> {
+        std::fs::create_dir_all(folder).map_err(|error| EngineError::write(folder, error))?;
+        let source = source(corpus, content, extras, what);
         let (lines, facts) = (folder.join(LINES), folder.join(STOCK));
         let before = std::fs::read(&facts).ok();
         // What cannot be read was never finished.
         if let Some(stock) = before.and_then(|text| serde_json::from_slice::<Stock>(&text).ok()) {
             if stock.source != source {
-                return Err(LabError::Request(format!(
+                return Err(EngineError::Request(format!(
                     "{} holds another corpus, or the same read in another way or by another version; name another folder",
                     folder.display()
                 )));
             }
             return Shelf::open(lines, stock);
         }
-        let stock = copy(&lines, collection, extras, source, keep, watch)?;
-        let text = serde_json::to_vec(&stock).map_err(|error| LabError::write(&facts, &error))?;
+        let stock = copy(&lines, (corpus, content), extras, source, keep, watch)?;
+        let text = serde_json::to_vec(&stock).map_err(|error| EngineError::write(&facts, error.into()))?;
         write_whole(&facts, &text)?;
         Shelf::open(lines, stock)
     }
 
-    fn open(path: PathBuf, stock: Stock) -> Result<Shelf, LabError> {
-        let file = File::open(&path).map_err(|error| LabError::read(&path, &error))?;
+    fn open(path: PathBuf, stock: Stock) -> Result<Shelf, EngineError> {
+        let file = File::open(&path).map_err(|error| EngineError::read(&path, error))?;
         let mut starts = Vec::with_capacity(stock.documents as usize + 1);
         let (mut reader, mut position, mut line) = (BufReader::with_capacity(1 << 20, &file), 0, Vec::new());
         loop {
             starts.push(position);
             line.clear();
-            let read = reader.read_until(b'\n', &mut line).map_err(|error| LabError::read(&path, &error))?;
+            let read =
+                reader.read_until(b'\n', &mut line).map_err(|error| EngineError::read(&path, error))?;
             if read == 0 {
                 break;
             }
@@ -115,7 +118,8 @@ impl Shelf {
         }
         drop(reader);
         if starts.len() as u64 != stock.documents + 1 {
-            return Err(LabError::read(&path, &"it does not hold as many documents as were copied"));
+            let what = "it does not hold as many documents as were copied".to_owned();
+            return Err(EngineError::Damaged { file: path, what });
         }
         Ok(Shelf { path, file, starts, stock })
     }
@@ -142,38 +146,23 @@ impl Shelf {
     }
 
     /// The document of this number.
-    pub fn line(&self, document: u32) -> Result<Line, LabError> {
+    pub fn line(&self, document: u32) -> Result<Line, EngineError> {
         let mut bytes = vec![0; self.bytes_of(document)];
         let read = self.file.read_exact_at(&mut bytes, self.starts[document as usize]);
-        read.map_err(|error| LabError::read(&self.path, &error))?;
-        serde_json::from_slice(&bytes).map_err(|error| LabError::read(&self.path, &error))
+        read.map_err(|error| EngineError::read(&self.path, error))?;
+        serde_json::from_slice(&bytes)
+            .map_err(|error| EngineError::Damaged { file: self.path.clone(), what: error.to_string() })
     }
 
     /// The copy as a corpus.
-    pub fn corpus(&self) -> Result<Corpus, LabError> {
+    pub fn corpus(&self) -> Result<Corpus, EngineError> {
         Ok(Corpus::open(&[self.path.as_os_str()], ReadOptions::default())?)
-    }
-
-    /// Refuses fewer documents than two: there would be nothing to compare.
-    pub fn needs_two(&self) -> Result<(), LabError> {
-        if self.len() >= 2 {
-            return Ok(());
-        }
-        let rejected = match &self.stock.first_rejection {
-            None => String::new(),
-            Some(reason) => format!(" ({} could not be read: {reason})", self.stock.rejected),
-        };
-        Err(LabError::Request(format!(
-            "methods are compared on 2 documents or more, and there {} {}{rejected}; give a larger corpus",
-            if self.len() == 1 { "is" } else { "are" },
-            self.len(),
-        )))
     }
 }
 
 /// What was copied, and how, in one line.
-fn source(collection: &Collection, extras: &[&str], what: &str) -> String {
-    let shards = collection.corpus.shards().iter().map(|shard| {
+fn source(corpus: &Corpus, content: ContentMode, extras: &[&str], what: &str) -> String {
+    let shards = corpus.shards().iter().map(|shard| {
         let mark = match &shard.origin {
             Origin::File(path) => {
                 format!("{:?}", std::fs::metadata(path).and_then(|facts| facts.modified()).ok())
@@ -184,25 +173,24 @@ fn source(collection: &Collection, extras: &[&str], what: &str) -> String {
         format!("{} {:?} {mark}", shard.name, shard.bytes)
     });
     let all = format!(
-        "{} {:?} {:?} {extras:?} {what} {:?}",
+        "{} {:?} {:?} {extras:?} {what} {content:?}",
         env!("CARGO_PKG_VERSION"),
         shards.collect::<Vec<_>>(),
-        collection.corpus.options(),
-        collection.content
+        corpus.options(),
     );
     format!("{:032x}", hash::digest(all.as_bytes()))
 }
 
 fn copy(
     target: &Path,
-    collection: &Collection,
+    (corpus, content): (&Corpus, ContentMode),
     extras: &[&str],
     source: String,
     keep: Keep<'_>,
     watch: &Watch,
-) -> Result<Stock, LabError> {
+) -> Result<Stock, EngineError> {
     let pending = target.with_extension("part");
-    let file = File::create(&pending).map_err(|error| LabError::write(&pending, &error))?;
+    let file = File::create(&pending).map_err(|error| EngineError::write(&pending, error))?;
     let mut copier = Copier {
         out: BufWriter::with_capacity(1 << 20, file),
         stock: Stock { source, ..Stock::default() },
@@ -211,13 +199,13 @@ fn copy(
     };
     let options = ReadOptions {
         extras: extras.iter().map(|&name| name.to_owned()).collect(),
-        ..(**collection.corpus.options()).clone()
+        ..(**corpus.options()).clone()
     };
-    copier.all(&collection.corpus, &Arc::new(options), collection.content, keep, watch)?;
+    copier.all(corpus, &Arc::new(options), content, keep, watch)?;
     let Copier { mut out, stock, error, .. } = copier;
     let done = error.map_or_else(|| out.flush(), Err);
     done.and_then(|()| std::fs::rename(&pending, target))
-        .map_err(|error| LabError::write(&pending, &error))?;
+        .map_err(|error| EngineError::write(&pending, error))?;
     Ok(stock)
 }
 
@@ -237,17 +225,15 @@ impl Copier {
         content: ContentMode,
         keep: Keep<'_>,
         watch: &Watch,
-    ) -> Result<(), LabError> {
+    ) -> Result<(), EngineError> {
         for shard in corpus.shards() {
             let walked = walk::documents_while(shard, options, content, watch, |found| {
                 self.one(found, keep);
                 Ok(self.error.is_none())
             });
-            match walked {
-                Ok(_) if self.error.is_none() => {}
-                Ok(_) => break,
-                Err(WalkError::Corpus(error)) => return Err(error.into()),
-                Err(stopped) => return Err(stopped.into()),
+            walked?;
+            if self.error.is_some() {
+                break;
             }
         }
         Ok(())
@@ -264,7 +250,7 @@ impl Copier {
             Found::Document { document, text } => {
                 let n = self.stock.found;
                 self.stock.found += 1;
-                if !keep(n, text) {
+                if !keep(n, &document, text) {
                     return;
                 }
                 let line = Line {
@@ -287,15 +273,11 @@ impl Copier {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collection::Wanted;
 
-    fn collection(lines: &str) -> Collection {
+    fn shelf(folder: &Path, lines: &str) -> Result<Shelf, EngineError> {
         let corpus = Corpus::in_memory("x.jsonl", lines.as_bytes().into(), ReadOptions::default());
-        Collection { name: "x".to_owned(), corpus, content: Wanted::News.content(), generated: true }
-    }
-
-    fn shelf(folder: &Path, lines: &str) -> Result<Shelf, LabError> {
-        Shelf::stock(folder, &collection(lines), &["group"], ("all", &mut |_, _| true), &Watch::default())
+        let all: Keep<'_> = &mut |_, _, _| true;
+        Shelf::stock(folder, (&corpus, ContentMode::Page), &["group"], ("all", all), &Watch::default())
     }
 
     const LINES: &str = "{\"id\":\"a\",\"text\":\"one \\\"two\\\"\",\"group\":\"g\"}\n{\"id\":\"a\"}\n{\"id\":\"a\",\"html\":\"<p>three\"}\n";
@@ -325,10 +307,18 @@ mod tests {
     }
 
     #[test]
-    fn one_document_is_not_enough() {
+    fn documents_are_chosen_by_number_id_and_address() {
         let folder = tempfile::tempdir().unwrap();
-        let shelf = shelf(folder.path(), "{\"id\":\"a\",\"text\":\"x\"}\n{}\n").unwrap();
-        let error = shelf.needs_two().unwrap_err().to_string();
-        assert!(error.contains("there is 1 (1 could not be read"), "{error}");
+        let lines = "{\"id\":\"a\",\"url\":\"u\",\"text\":\"x\"}\n{\"id\":\"b\",\"text\":\"y\"}\n{\"id\":\"c\",\"text\":\"z\"}\n";
+        let corpus = Corpus::in_memory("x.jsonl", lines.as_bytes().into(), ReadOptions::default());
+        let mut seen = Vec::new();
+        let keep: Keep<'_> = &mut |n, document, text| {
+            seen.push((n, document.id.to_owned(), document.url.map(str::to_owned), text.to_owned()));
+            document.url.is_none() && text != "y"
+        };
+        let place = (&corpus, ContentMode::Page);
+        let shelf = Shelf::stock(folder.path(), place, &[], ("some", keep), &Watch::default()).unwrap();
+        assert_eq!((shelf.len(), shelf.line(0).unwrap().name.as_str()), (1, "c"));
+        assert_eq!(seen[0], (0, "a".to_owned(), Some("u".to_owned()), "x".to_owned()));
     }
 }
