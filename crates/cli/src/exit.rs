@@ -101,6 +101,7 @@ impl From<TransferError> for Failure {
         match error {
             TransferError::Engine(error) => Failure::Job(error),
             TransferError::Corpus(error) => Failure::Work(error.into()),
+            TransferError::Judgments(error) => Failure::Missing(error.to_string()),
             TransferError::Request(sentence) => Failure::Usage(sentence),
         }
     }

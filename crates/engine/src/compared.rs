@@ -432,6 +432,22 @@ impl OpenJob {
         Ok(marked)
     }
 
+    /// The ids of a few documents of either side, by their numbers there.
+    pub fn ids(
+        &self,
+        watch: &Watch,
+        wanted: &[(Side, u32)],
+    ) -> Result<HashMap<(Side, u32), String>, EngineError> {
+        let ctx = self.context(watch)?;
+        let catalogue = Catalogue::load(&ctx)?;
+        let mut lookup = Lookup::new(&ctx, &catalogue);
+        let id = |&(side, n): &(Side, u32)| {
+            let document = if side == Side::Left { n } else { catalogue.references() + n };
+            Ok(((side, n), lookup.names(document)?.id))
+        };
+        wanted.iter().map(id).collect()
+    }
+
     /// The texts of a few documents of either side, by their numbers there; long ones are cut.
     pub fn texts(
         &self,

@@ -40,7 +40,7 @@ pub struct Comparison {
     /// Everything counted over pairs.
     pub counted: Counted,
     /// Left documents whose address the right side has.
-    pub with_address: u64,
+    pub shared: Marked,
     /// Left documents with an address.
     pub addresses: u64,
     /// How left documents live on from snapshot to snapshot.
@@ -68,6 +68,20 @@ pub fn write(
     wanted: Wanted,
     watch: &Watch,
 ) -> Result<Comparison, TransferError> {
+    let mut tables = Tables::create(folder, format, &wanted, &open.recipe().to_toml())?;
+    let comparison =
+        count(open, wanted, watch, |wanted, found, segment| tables.take(wanted, found, segment))?;
+    tables.finish(&comparison.wanted)?;
+    Ok(comparison)
+}
+
+/// Counts, and hands over every pair with its segment.
+pub fn count(
+    open: &OpenJob,
+    wanted: Wanted,
+    watch: &Watch,
+    mut each: impl FnMut(&Wanted, &Match<'_>, usize) -> Result<(), TransferError>,
+) -> Result<Comparison, TransferError> {
     let shared = open.same_address(watch, |url| key(wanted.matching, url))?;
     let mut persistence = Persistence::new(wanted.segments.snapshots());
     let mut addresses = 0;
@@ -78,25 +92,16 @@ pub fn write(
         }
         Ok(())
     })?;
-    let mut tables = Tables::create(folder, format, &wanted, &open.recipe().to_toml())?;
     let mut ledger = Ledger::new(wanted.segments.len(), wanted.methods.len());
     open.matches(watch, |found| -> Result<(), TransferError> {
         let segment = wanted.segments.of(found.right.n);
         ledger.take(&seen(found, segment, &shared));
         persistence.pair(found, wanted.segments.segments[segment].snapshot);
-        tables.take(found, segment)
+        each(&wanted, found, segment)
     })?;
-    tables.finish()?;
     persistence.close();
     let both = open.both_counts(watch)?;
-    Ok(Comparison {
-        wanted,
-        both,
-        counted: ledger.finish(),
-        with_address: shared.count(),
-        addresses,
-        persistence,
-    })
+    Ok(Comparison { wanted, both, counted: ledger.finish(), shared, addresses, persistence })
 }
 
 /// What an address is compared by.
@@ -116,8 +121,7 @@ fn seen(found: &Match<'_>, segment: usize, shared: &Marked) -> Seen {
 }
 
 /// The tables of pairs and of best matches.
-struct Tables<'w> {
-    wanted: &'w Wanted,
+struct Tables {
     pairs: RowWriter,
     best: RowWriter,
     /// The most similar pair of the left document at hand, and how many it has.
@@ -135,36 +139,36 @@ struct Best {
     segment: usize,
 }
 
-impl<'w> Tables<'w> {
+impl Tables {
     fn create(
         folder: &Path,
         format: RowFormat,
-        wanted: &'w Wanted,
+        wanted: &Wanted,
         recipe: &str,
     ) -> Result<Self, TransferError> {
         let create = |name: &str, columns: &'static [Column]| {
             let columns = if wanted.methods.len() > 1 { columns } else { &columns[..columns.len() - 1] };
             RowWriter::create(&folder.join(format!("{name}{}", format.suffix())), format, columns, recipe)
         };
-        Ok(Tables { wanted, pairs: create("pairs", PAIRS)?, best: create("best", BEST)?, at: None })
+        Ok(Tables { pairs: create("pairs", PAIRS)?, best: create("best", BEST)?, at: None })
     }
 
-    fn take(&mut self, found: &Match<'_>, segment: usize) -> Result<(), TransferError> {
-        let methods = names(self.wanted, found.methods);
+    fn take(&mut self, wanted: &Wanted, found: &Match<'_>, segment: usize) -> Result<(), TransferError> {
+        let methods = names(wanted, found.methods);
         let mut cells = vec![
             Cell::Text(found.left.id),
             Cell::Text(found.right.id),
             Cell::OptionalF64(Some(found.similarity)),
             Cell::OptionalF64(found.reverse),
             Cell::Bool(found.near),
-            Cell::OptionalText(name(self.wanted, segment)),
+            Cell::OptionalText(name(wanted, segment)),
         ];
-        if self.wanted.methods.len() > 1 {
+        if wanted.methods.len() > 1 {
             cells.push(Cell::ListOfText(&methods));
         }
         self.pairs.push(&cells)?;
         if self.at.as_ref().is_some_and(|(best, _)| best.left != found.left.n) {
-            self.close()?;
+            self.close(wanted)?;
         }
         let pairs = self.at.as_ref().map_or(1, |(_, pairs)| pairs + 1);
         // The first of several that are as similar stays.
@@ -174,25 +178,25 @@ impl<'w> Tables<'w> {
         Ok(())
     }
 
-    fn close(&mut self) -> Result<(), TransferError> {
+    fn close(&mut self, wanted: &Wanted) -> Result<(), TransferError> {
         let Some((best, pairs)) = self.at.take() else { return Ok(()) };
-        let methods = names(self.wanted, best.methods);
+        let methods = names(wanted, best.methods);
         let mut cells = vec![
             Cell::Text(&best.a),
             Cell::Text(&best.b),
             Cell::OptionalF64(Some(best.similarity)),
             Cell::Bool(best.near),
             Cell::U64(pairs),
-            Cell::OptionalText(name(self.wanted, best.segment)),
+            Cell::OptionalText(name(wanted, best.segment)),
         ];
-        if self.wanted.methods.len() > 1 {
+        if wanted.methods.len() > 1 {
             cells.push(Cell::ListOfText(&methods));
         }
         Ok(self.best.push(&cells)?)
     }
 
-    fn finish(mut self) -> Result<(), TransferError> {
-        self.close()?;
+    fn finish(mut self, wanted: &Wanted) -> Result<(), TransferError> {
+        self.close(wanted)?;
         self.pairs.finish()?;
         Ok(self.best.finish()?)
     }
@@ -217,13 +221,13 @@ impl Best {
 }
 
 /// The names of methods by their bits.
-fn names(wanted: &Wanted, methods: u8) -> Vec<&str> {
+pub(crate) fn names(wanted: &Wanted, methods: u8) -> Vec<&str> {
     let all = wanted.methods.iter().enumerate();
     all.filter(|(place, _)| methods >> place & 1 == 1).map(|(_, name)| name.as_str()).collect()
 }
 
 /// The name of a segment, if there are several.
-fn name(wanted: &Wanted, segment: usize) -> Option<&str> {
+pub(crate) fn name(wanted: &Wanted, segment: usize) -> Option<&str> {
     (wanted.segments.len() > 1).then(|| wanted.segments.segments[segment].name.as_str())
 }
 
@@ -526,7 +530,7 @@ impl Comparison {
             near_pairs: any.near_pairs,
             found: any.found,
             near: any.near,
-            with_address: self.with_address,
+            with_address: self.shared.count(),
             candidates: findings.summary.candidates,
             verified: findings.summary.verified,
             giant_groups: findings.summary.giant_groups,

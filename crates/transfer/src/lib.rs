@@ -4,11 +4,19 @@
 //!
 //! - [`segments`]: the right side in parts
 //! - [`compare`]: pairs, best matches and statistics of a comparison
-//! - [`study`]: a comparison as a page
+//! - [`transfer`]: judged documents found in a newer corpus
+//! - [`moved`]: their judgments on the way
+//! - [`coverage`]: what is left of tracks and topics
+//! - [`sample`]: found documents for a person to look at
+//! - [`study`]: a comparison, or a transfer, as a page
 
 pub mod compare;
+pub mod coverage;
 pub mod error;
+pub mod moved;
+pub mod sample;
 pub mod segments;
 pub mod study;
+pub mod transfer;
 
 pub use error::TransferError;

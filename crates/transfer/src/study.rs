@@ -6,6 +6,7 @@ use lookalike::report::{Study, thousands};
 use lookalike_overlap::{forecast, histogram};
 
 use crate::compare::{Comparison, Lives, WARNING};
+use crate::transfer::{Transfer, Ways};
 
 /// Rows of the table by top-level domain.
 const DOMAINS: usize = 25;
@@ -37,6 +38,117 @@ pub fn study(comparison: &Comparison, recipe: &JobRecipe, findings: &Findings) -
     differences(&mut study, comparison);
     persistence(&mut study, comparison);
     study
+}
+
+/// The page of a transfer: what became of judgments, then the comparison that it rests on.
+pub fn transfer_study(transfer: &Transfer, recipe: &JobRecipe, findings: &Findings) -> Study {
+    let comparison = study(&transfer.comparison, recipe, findings);
+    let mut study = Study {
+        id: "transfer".to_owned(),
+        title: "Judgments carried over".to_owned(),
+        notes: comparison.notes,
+        facts: comparison.facts,
+        ..Study::default()
+    };
+    let all: u64 = transfer.tracks.iter().map(|track| track.judgments).sum();
+    let carried: u64 = transfer.tracks.iter().map(|track| track.carried).sum();
+    let Ways { content_only, both, .. } = transfer.ways;
+    study.lead = format!(
+        "{} of {} judgments, of {} of {} judged documents, go over to the new corpus, where they are {}.",
+        thousands(carried),
+        thousands(all),
+        thousands(content_only.documents + both.documents),
+        thousands(transfer.judged),
+        thousands(transfer.written()),
+    );
+    if transfer.missing > 0 {
+        study.notes.push(format!(
+            "{} judged documents are not in the old corpus, or could not be read there; missing.jsonl lists them.",
+            thousands(transfer.missing)
+        ));
+    }
+    if transfer.topics_in_several_files > 0 {
+        study.notes.push(format!(
+            "{} topics have a name that several files of judgments use; qrels.txt has all of them together, and the folder qrels \
+             each file by itself.",
+            thousands(transfer.topics_in_several_files)
+        ));
+    }
+    tracks(&mut study, transfer);
+    ways(&mut study, transfer);
+    study.blocks.extend(comparison.blocks);
+    study
+}
+
+fn tracks(study: &mut Study, transfer: &Transfer) {
+    study.heading("Judgments by track");
+    let columns = [
+        "track",
+        "judgments",
+        "carried over",
+        "share",
+        "written",
+        "merged",
+        "conflicts",
+        "topics",
+        "with relevant before",
+        "with relevant after",
+    ];
+    let mut grid = Grid::new("Before and after", columns);
+    for track in &transfer.tracks {
+        grid.row([
+            track.track.as_str().into(),
+            track.judgments.into(),
+            track.carried.into(),
+            share(track.carried, track.judgments).into(),
+            track.written.into(),
+            track.merged.into(),
+            track.conflicts.into(),
+            track.topics.into(),
+            track.topics_relevant_before.into(),
+            track.topics_relevant_after.into(),
+        ]);
+    }
+    study.table(grid);
+    study.text(
+        "Judgments are merged when several old documents meet in one new document for one topic: the most similar old document \
+         decides. A conflict is such a meeting with different grades; conflicts.jsonl has all of them, topics.tsv every topic.",
+    );
+    let mut grid = Grid::new("Grades", ["track", "grade", "before", "after", "share"]);
+    for track in &transfer.tracks {
+        for (grade, &before) in &track.grades_before.0 {
+            let after = track.grades_after.0.get(grade).copied().unwrap_or(0);
+            grid.row([
+                track.track.as_str().into(),
+                grade.to_string().into(),
+                before.into(),
+                after.into(),
+                share(after, before).into(),
+            ]);
+        }
+    }
+    study.table(grid);
+}
+
+fn ways(study: &mut Study, transfer: &Transfer) {
+    study.heading("By address and by content");
+    let mut grid =
+        Grid::new("What the new corpus has of judged documents", ["found by", "documents", "judgments"]);
+    let Ways { address_only, content_only, both, neither } = transfer.ways;
+    for (name, way) in [
+        ("address and content", both),
+        ("content only", content_only),
+        ("address only: the page is another now", address_only),
+        ("neither", neither),
+    ] {
+        grid.row([name.into(), way.documents.into(), way.judgments.into()]);
+    }
+    grid.row(["not in the old corpus".into(), transfer.missing.into(), Value::None]);
+    study.table(grid);
+    study.text(
+        "Only what is found by content is carried over: a page at the same address may have become another. mapping.jsonl tells of \
+         every near-duplicate whether its address is the same, the same in canonical form, or different.",
+    );
 }
 
 fn notes(study: &mut Study, comparison: &Comparison, findings: &Findings) {
@@ -71,7 +183,8 @@ fn facts(study: &mut Study, comparison: &Comparison, recipe: &JobRecipe, finding
     study.fact("profile", recipe.profile.to_string());
     study.fact("candidate pairs", thousands(findings.summary.candidates));
     study.fact("pairs measured", thousands(findings.summary.verified));
-    let addresses = format!("{} of {}", thousands(comparison.with_address), thousands(comparison.addresses));
+    let addresses =
+        format!("{} of {}", thousands(comparison.shared.count()), thousands(comparison.addresses));
     study.fact("left addresses that the right side has", addresses);
 }
 

@@ -22,7 +22,7 @@ pub use job::{
     PairsArgs, ResourceArgs, SpoolArg, TableFormat, WriteArg,
 };
 pub use lab::{CheckArgs, ExperimentArgs, LabCommand, LabCompareArgs, PoolArg, ReviewArgs, TuneArgs};
-pub use two::{CompareArgs, SegmentArg, WithArgs, segments};
+pub use two::{CompareArgs, SegmentArg, TransferArgs, WithArgs, segments};
 
 /// Finds near-duplicate documents inside and between web-scale text corpora
 ///
@@ -55,6 +55,14 @@ pub enum Command {
     /// counted over them, by method and by segment of the right side.
     #[command(override_usage = "lookalike compare [OPTIONS] --output <DIR> <LEFT>... --with <RIGHT>...")]
     Compare(Box<CompareArgs>),
+    /// Carry relevance judgments from an old corpus to a new one
+    ///
+    /// Judgments go to near-duplicates of judged documents: word sets with a Jaccard similarity of at least 0.9, unless told
+    /// otherwise. Grades stay as they are.
+    #[command(
+        override_usage = "lookalike transfer [OPTIONS] --output <DIR> --judgments <QRELS>... --from <OLD>... --to <NEW>..."
+    )]
+    Transfer(Box<TransferArgs>),
     /// Count the words of a corpus, for methods that weigh them
     ///
     /// A method reads words by its own profile: imatch by kolcz, a1 to a12 by yandex. Give the same one by --profile,

@@ -9,6 +9,8 @@ use lookalike::corpus::write::RowFormat;
 use lookalike::corpus::{Corpus, ReadOptions};
 use lookalike::engine::JobRecipe;
 use lookalike::engine::recipe::Task;
+use lookalike::judgments::Layout;
+use lookalike_transfer::moved::Matches;
 use lookalike_transfer::segments::Segment;
 
 use super::{MatchArgs, ReadingArgs, ResourceArgs, TableFormat, positive};
@@ -115,6 +117,91 @@ pub struct CompareArgs {
     /// How to work.
     #[command(flatten)]
     pub resources: ResourceArgs,
+}
+
+/// Where judgments go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MatchesArg {
+    /// To the most similar near-duplicate
+    Best,
+    /// To all near-duplicates
+    All,
+}
+
+/// `transfer`
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("shingle", |arg| arg.default_value("1")),
+    mut_arg("threshold", |arg| arg.default_value("0.9")),
+)]
+pub struct TransferArgs {
+    /// Files of judgments: qrels, prels and their relatives, compressed or not
+    #[arg(long, value_name = "QRELS", num_args = 1.., required = true)]
+    pub judgments: Vec<PathBuf>,
+
+    /// Layout of all of them; else it is seen from their lines
+    #[arg(long, value_name = "LAYOUT")]
+    pub layout: Option<Layout>,
+
+    /// The old corpus, whose documents were judged: files, folders or patterns
+    #[arg(long, value_name = "OLD", num_args = 1.., required = true)]
+    pub from: Vec<OsString>,
+
+    /// The new corpus: files, folders or patterns
+    #[arg(long, value_name = "NEW", num_args = 1.., required = true)]
+    pub to: Vec<OsString>,
+
+    /// Folder for the results
+    ///
+    /// A new one, or one in which the same transfer was begun: then it goes on.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+
+    /// Which near-duplicates of a judged document get its judgments: best or all
+    #[arg(long, value_name = "WHICH", default_value = "best", hide_possible_values = true)]
+    pub matches: MatchesArg,
+
+    /// What is a segment of the new corpus, counted by itself and accumulated: with (all of it), input or file
+    #[arg(long, value_name = "WHAT", default_value = "with", hide_possible_values = true)]
+    pub segment: SegmentArg,
+
+    /// Say by a straight line how many judged documents would be found in N segments
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub forecast: Option<NonZeroUsize>,
+
+    /// How many found documents of each method go into review.jsonl, for lookalike lab review
+    #[arg(long, value_name = "N", default_value = "100", value_parser = super::whole)]
+    pub review: u64,
+
+    /// How documents are read.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    /// What matches.
+    #[command(flatten)]
+    pub matching: MatchArgs,
+
+    /// How to work.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+impl TransferArgs {
+    /// The recipe that these options ask for.
+    pub fn recipe(&self) -> Result<JobRecipe, Failure> {
+        let mut recipe = self.matching.recipe(Task::Compare, &self.reading, MAX_GROUP)?;
+        recipe.all = true;
+        recipe.against = true;
+        Ok(recipe)
+    }
+
+    /// Where judgments go.
+    pub fn matches(&self) -> Matches {
+        match self.matches {
+            MatchesArg::Best => Matches::Best,
+            MatchesArg::All => Matches::All,
+        }
+    }
 }
 
 /// Groups that propose more pairs than one of so many documents does are written down as groups.

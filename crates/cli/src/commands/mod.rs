@@ -19,6 +19,7 @@ mod rejections;
 mod review;
 mod sample;
 mod stats;
+mod transfer;
 mod tune;
 
 use std::sync::Arc;
@@ -34,6 +35,7 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         Command::Dedup(args) => dedup::run(&args, watch),
         Command::Pairs(args) => pairs::run(&args, watch),
         Command::Compare(args) => compare::run(&args, watch),
+        Command::Transfer(args) => transfer::run(&args, watch),
         Command::Lexicon(args) => lexicon::run(&args, watch),
         Command::Lab(LabCommand::Compare(args)) => lab_compare::run(&args, watch),
         Command::Lab(LabCommand::Tune(args)) => tune::run(&args, watch),
