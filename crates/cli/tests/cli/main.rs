@@ -22,4 +22,5 @@ mod real; // real corpora, where they are at hand
 mod review; // a person judges pairs on a page: real requests, and what is kept
 mod same; // same input, same recipe, same bytes
 mod support; // helpers: run the program, make documents, read what it wrote
+mod two; // two corpora: pairs between them, and judgments carried over
 mod usage; // wrong usage: one clear sentence and the right exit code
