@@ -401,7 +401,9 @@ pub struct GenerateArgs {
     #[arg(long, value_name = "S", default_value = "1", value_parser = whole)]
     pub seed: u64,
 
-    /// File for the documents: .jsonl, also with .gz, .zst or .bz2; with --crawls, a new folder
+    /// File for the documents, .jsonl; with --crawls a new folder
+    ///
+    /// .jsonl may have .gz, .zst or .bz2 behind it.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
