@@ -101,7 +101,7 @@ pub enum CorpusCommand {
         override_usage = "lookalike corpus convert [OPTIONS] --output <FILE> <INPUT>...\n       lookalike corpus convert [OPTIONS] --output <FILE> --sample"
     )]
     Convert(ConvertArgs),
-    /// Make a synthetic web corpus with a known truth
+    /// Make a synthetic web corpus, or two crawls of one web, with a known truth
     Generate(GenerateArgs),
 }
 
@@ -409,7 +409,7 @@ pub struct ConvertArgs {
 /// `corpus generate`
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
-    /// How many documents
+    /// How many documents; with --crawls, those of the new crawl
     #[arg(long, value_name = "N", default_value = "10000", value_parser = whole)]
     pub documents: u64,
 
@@ -417,13 +417,35 @@ pub struct GenerateArgs {
     #[arg(long, value_name = "S", default_value = "1", value_parser = whole)]
     pub seed: u64,
 
-    /// File for the documents: .jsonl, also with .gz, .zst or .bz2
+    /// File for the documents, .jsonl; with --crawls a new folder
+    ///
+    /// .jsonl may have .gz, .zst or .bz2 behind it.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
     /// File for the planted pairs; truth.jsonl beside FILE by default
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "crawls")]
     pub truth: Option<PathBuf>,
+
+    /// Make two crawls of one web, years apart, with judged pages
+    ///
+    /// The folder gets old.jsonl, new-00.jsonl and so on, qrels.txt, and truth.jsonl: for each judged page what became of it
+    /// (same, edited, rewritten, gone, moved) and all pages made of it, each with the share of words that both have. From 0.9
+    /// on they are near-duplicates; some come near and stay below. No other page comes near.
+    #[arg(long)]
+    pub crawls: bool,
+
+    /// Documents of the old crawl; a quarter of --documents by default
+    #[arg(long, value_name = "N", requires = "crawls", value_parser = whole)]
+    pub old: Option<u64>,
+
+    /// How many of them were judged; a fifth of them by default
+    #[arg(long, value_name = "N", requires = "crawls", value_parser = whole)]
+    pub judged: Option<u64>,
+
+    /// How many files the new crawl comes in, up to 100
+    #[arg(long, value_name = "N", requires = "crawls", default_value = "20", value_parser = segments)]
+    pub segments: u32,
 
     /// How to show progress: auto, plain, json or none
     ///
@@ -443,6 +465,11 @@ fn sample() -> Arc<[u8]> {
 
 fn whole(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "a whole number such as 100 is wanted".to_owned())
+}
+
+fn segments(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number| (1..=100).contains(number));
+    number.ok_or_else(|| "a whole number from 1 to 100 is wanted".to_owned())
 }
 
 fn positive(text: &str) -> Result<NonZeroUsize, String> {
