@@ -11,9 +11,15 @@ use crate::transfer::{Transfer, Ways};
 /// Rows of the table by top-level domain.
 const DOMAINS: usize = 25;
 
-/// The page of a comparison.
-pub fn study(comparison: &Comparison, recipe: &JobRecipe, findings: &Findings) -> Study {
-    let mut study = Study { id: "compare".to_owned(), title: "Two corpora".to_owned(), ..Study::default() };
+/// The page of a comparison of two corpora with these names.
+pub fn study(
+    [left, right]: [&str; 2],
+    comparison: &Comparison,
+    recipe: &JobRecipe,
+    findings: &Findings,
+) -> Study {
+    let title = format!("{left} in {right}");
+    let mut study = Study { id: "compare".to_owned(), title, ..Study::default() };
     let (any, left) = (comparison.any(), &comparison.both.left);
     study.lead = format!(
         "{} of {} left documents have a near-duplicate on the right side ({} of at least {} on {}), {} have a pair that a method \
@@ -41,11 +47,16 @@ pub fn study(comparison: &Comparison, recipe: &JobRecipe, findings: &Findings) -
 }
 
 /// The page of a transfer: what became of judgments, then the comparison that it rests on.
-pub fn transfer_study(transfer: &Transfer, recipe: &JobRecipe, findings: &Findings) -> Study {
-    let comparison = study(&transfer.comparison, recipe, findings);
+pub fn transfer_study(
+    names: [&str; 2],
+    transfer: &Transfer,
+    recipe: &JobRecipe,
+    findings: &Findings,
+) -> Study {
+    let comparison = study(names, &transfer.comparison, recipe, findings);
     let mut study = Study {
         id: "transfer".to_owned(),
-        title: "Judgments carried over".to_owned(),
+        title: format!("Judgments carried from {} to {}", names[0], names[1]),
         notes: comparison.notes,
         facts: comparison.facts,
         ..Study::default()

@@ -22,7 +22,7 @@ pub use job::{
     PairsArgs, ResourceArgs, SpoolArg, TableFormat, WriteArg,
 };
 pub use lab::{CheckArgs, ExperimentArgs, LabCommand, LabCompareArgs, PoolArg, ReviewArgs, TuneArgs};
-pub use two::{CompareArgs, SegmentArg, TransferArgs, WithArgs, segments};
+pub use two::{CompareArgs, SegmentArg, TransferArgs, WithArgs, right_segments};
 
 /// Finds near-duplicate documents inside and between web-scale text corpora
 ///

@@ -190,6 +190,10 @@ impl TransferArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
         let mut recipe = self.matching.recipe(Task::Compare, &self.reading, MAX_GROUP)?;
+        if recipe.within.is_some() {
+            let sentence = "judgments go wherever their documents went; leave --within out";
+            return Err(Failure::Usage(sentence.to_owned()));
+        }
         recipe.all = true;
         recipe.against = true;
         Ok(recipe)
@@ -223,7 +227,11 @@ impl CompareArgs {
 }
 
 /// The parts of the right side, in the order of its shards.
-pub fn segments(with: &WithArgs, what: SegmentArg, options: &ReadOptions) -> Result<Vec<Segment>, Failure> {
+pub fn right_segments(
+    with: &WithArgs,
+    what: SegmentArg,
+    options: &ReadOptions,
+) -> Result<Vec<Segment>, Failure> {
     let mut all = Vec::new();
     for (snapshot, inputs) in with.snapshots.iter().enumerate() {
         let mut here = Vec::new();

@@ -14,7 +14,7 @@ use lookalike_transfer::segments::Segments;
 use lookalike_transfer::study::study;
 use serde::Deserialize;
 
-use crate::args::{CompareArgs, segments};
+use crate::args::{CompareArgs, right_segments};
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
@@ -56,7 +56,7 @@ fn work(mut open: OpenJob, args: &CompareArgs, watch: &Arc<Watch>) -> Result<(),
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     let recipe = open.recipe().clone();
-    let parts = segments(&args.with, args.segment, &recipe.read_options()?)?;
+    let parts = right_segments(&args.with, args.segment, &recipe.read_options()?)?;
     let wanted = Wanted {
         methods: args.matching.names(&recipe),
         segments: Segments::new(parts, &open.shard_places(watch)?),
@@ -65,7 +65,8 @@ fn work(mut open: OpenJob, args: &CompareArgs, watch: &Arc<Watch>) -> Result<(),
     };
     let comparison = write(&open, &args.output, args.row_format(), wanted, watch)?;
     drop(progress);
-    let study = study(&comparison, &recipe, &findings);
+    let names = [&args.left, &args.with.inputs()].map(|inputs| super::lab::name_of(inputs));
+    let study = study([&names[0], &names[1]], &comparison, &recipe, &findings);
     open.write("report.html", study_page(&study.title.clone(), "", &[study]).as_bytes())?;
     open.finish(&comparison.summary(&recipe, &findings))?;
     Ok(())

@@ -19,7 +19,7 @@ use lookalike_transfer::study::transfer_study;
 use lookalike_transfer::transfer::{self, Request};
 use serde::Deserialize;
 
-use crate::args::{TransferArgs, WithArgs, segments};
+use crate::args::{TransferArgs, WithArgs, right_segments};
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
@@ -175,7 +175,8 @@ fn work(
     };
     let moved = transfer::run(&open, &args.output, &request, wanted, watch)?;
     drop(progress);
-    let study = transfer_study(&moved, &recipe, &findings);
+    let names = [&args.from, &args.to].map(|inputs| super::lab::name_of(inputs));
+    let study = transfer_study([&names[0], &names[1]], &moved, &recipe, &findings);
     open.write("report.html", study_page(&study.title.clone(), "", &[study]).as_bytes())?;
     open.finish(&moved.summary(&recipe, &findings, args.matches(), asked))?;
     Ok(())
@@ -201,7 +202,7 @@ fn stock(
 fn wanted(args: &TransferArgs, open: &OpenJob, watch: &Watch) -> Result<Wanted, Failure> {
     let recipe = open.recipe();
     let to = WithArgs { snapshots: vec![args.to.clone()] };
-    let parts = segments(&to, args.segment, &recipe.read_options()?)?;
+    let parts = right_segments(&to, args.segment, &recipe.read_options()?)?;
     Ok(Wanted {
         methods: args.matching.names(recipe),
         segments: Segments::new(parts, &open.shard_places(watch)?),

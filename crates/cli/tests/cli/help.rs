@@ -31,9 +31,11 @@ fn help_of_every_command_in_long() {
 }
 
 /// The commands that run jobs.
-const JOBS: [&str; 10] = [
+const JOBS: [&str; 12] = [
     "dedup",
     "pairs",
+    "compare",
+    "transfer",
     "lexicon",
     "methods",
     "lab",

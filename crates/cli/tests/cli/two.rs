@@ -419,3 +419,103 @@ fn what_cannot_be_carried_over_is_told_in_a_sentence() {
     let run = run.option("--to", &crawls.new).option("-o", folder.join("full")).run();
     run.refuses_with(1, &["holds files that are no job of lookalike"]);
 }
+
+/// A line of the truth of generated crawls.
+struct Truth {
+    document: String,
+    judgments: Vec<(String, i64)>,
+    /// Near-duplicates: id, similarity, segment.
+    near: Vec<(String, f64, u64)>,
+}
+
+fn truth(path: &Path) -> Vec<Truth> {
+    let of = |line: &Value| Truth {
+        document: line["document"].as_str().unwrap().to_owned(),
+        judgments: line["judgments"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| (one["topic"].to_string().replace('"', ""), one["grade"].as_i64().unwrap()))
+            .collect(),
+        near: line["copies"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|copy| copy["jaccard"].as_f64().unwrap() >= 0.9)
+            .map(|copy| {
+                let id = copy["document"].as_str().unwrap().to_owned();
+                let similarity = copy["jaccard"].as_f64().unwrap();
+                (id, similarity, copy["segment"].as_u64().unwrap())
+            })
+            .collect(),
+    };
+    json_lines(path).iter().map(of).collect()
+}
+
+#[test]
+fn every_transferable_judgment_moves_and_none_wrongly() {
+    let folder = Folder::new();
+    let crawls = folder.join("crawls");
+    let generate = "corpus generate --crawls --documents 3000 --old 600 --judged 500 --segments 20 --seed 5 --progress none";
+    lookalike(generate.split(' ')).option("-o", &crawls).run().exits(0);
+    let truth = truth(&crawls.join("truth.jsonl"));
+    let pairs: BTreeSet<(&str, &str)> = truth
+        .iter()
+        .flat_map(|one| one.near.iter().map(|copy| (one.document.as_str(), copy.0.as_str())))
+        .collect();
+    assert!(truth.len() == 500 && pairs.len() > 200, "{}", pairs.len());
+    let run = |to: &str, words: &str, name: &str| {
+        let run = transfer(words).option("--judgments", crawls.join("qrels.txt"));
+        let run = run.option("--from", crawls.join("old.jsonl")).option("--to", crawls.join(to));
+        run.option("-o", folder.join(name)).run().exits(0);
+        folder.join(name)
+    };
+    let out = run("new-*.jsonl", "--method exact", "exact");
+    let mapping = json_lines(&out.join("mapping.jsonl"));
+    let found: BTreeSet<(&str, &str)> =
+        mapping.iter().map(|row| (row["old"].as_str().unwrap(), row["new"].as_str().unwrap())).collect();
+    assert_eq!(found, pairs);
+    // What each judgment says of the best near-duplicate of its document.
+    let best: BTreeMap<&str, &str> = mapping
+        .iter()
+        .filter(|row| row["best"] == true)
+        .map(|row| (row["old"].as_str().unwrap(), row["new"].as_str().unwrap()))
+        .collect();
+    let mut claims: BTreeMap<(String, String), Vec<(f64, i64)>> = BTreeMap::new();
+    for one in truth.iter().filter(|one| !one.near.is_empty()) {
+        let new = best[one.document.as_str()];
+        let highest = one.near.iter().map(|copy| copy.1).fold(0.0, f64::max);
+        assert!(one.near.iter().any(|copy| copy.0 == new && copy.1 == highest), "{} to {new}", one.document);
+        for (topic, grade) in &one.judgments {
+            claims.entry((topic.clone(), new.to_owned())).or_default().push((highest, *grade));
+        }
+    }
+    let stands = |claims: &[(f64, i64)]| {
+        let highest = claims.iter().map(|claim| claim.0).fold(0.0, f64::max);
+        let nearest: Vec<i64> =
+            claims.iter().filter(|claim| claim.0 == highest).map(|claim| claim.1).collect();
+        let times = |grade: i64| nearest.iter().filter(|other| **other == grade).count();
+        nearest.iter().copied().min_by_key(|&grade| (usize::MAX - times(grade), grade)).unwrap()
+    };
+    let expected: BTreeSet<String> =
+        claims.iter().map(|((topic, new), claims)| format!("{topic} 0 {new} {}", stands(claims))).collect();
+    let written: Vec<String> = text(out.join("qrels.txt")).lines().map(str::to_owned).collect();
+    assert_eq!(written.len(), expected.len());
+    let wrong: Vec<String> = written.into_iter().filter(|line| !expected.contains(line)).collect();
+    assert!(wrong.is_empty(), "{wrong:?}");
+    let differ = claims.values().filter(|claims| claims.iter().any(|claim| claim.1 != claims[0].1)).count();
+    assert_eq!(json_lines(&out.join("conflicts.jsonl")).len(), differ);
+    assert!(differ > 0);
+    // Five of twenty segments: what is found in them, and what a line through that says of all.
+    let out = run("new-0[0-4].jsonl", "--method exact --segment file --forecast 20", "five");
+    let summary = json(&out.join("summary.json"));
+    let near = truth.iter().filter(|one| one.near.iter().any(|copy| copy.2 < 5)).count();
+    assert_eq!(summary["near"], near);
+    let accumulated: Vec<f64> =
+        summary["accumulated"]["exact"].as_array().unwrap().iter().filter_map(Value::as_f64).collect();
+    let mean = accumulated.iter().sum::<f64>() / 5.0;
+    let slope =
+        accumulated.iter().enumerate().map(|(x, y)| (x as f64 - 2.0) * (y - mean)).sum::<f64>() / 10.0;
+    let told = summary["forecast"]["found"]["exact"].as_f64().unwrap();
+    assert!(accumulated.len() == 5 && (told - (mean + 17.0 * slope)).abs() < 1e-6, "{told} {accumulated:?}");
+}
