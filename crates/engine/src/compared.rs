@@ -143,7 +143,6 @@ pub(crate) fn write(
     existing(&ctx.place("pairing"))?.iter().try_for_each(|path| remove_if_there(path))?;
     findings.summary.pairs = Some(count);
     findings.rejections = results::write_rejected(ctx, catalogue, folder, outputs.format)?;
-    results::choose_samples(ctx, &before.tally, &mut findings)?;
     Ok(findings)
 }
 

@@ -604,7 +604,7 @@ fn top(mut shares: Vec<Share>, mut others: Share) -> Vec<Share> {
     shares
 }
 
-pub(crate) fn choose_samples(
+fn choose_samples(
     ctx: &Context<'_>,
     tally: &Tally,
     findings: &mut Findings,
