@@ -405,7 +405,13 @@ impl PairsArgs {
 }
 
 impl MatchArgs {
-    fn recipe(&self, task: Task, reading: &ReadingArgs, max_group: usize) -> Result<JobRecipe, Failure> {
+    /// The recipe of a job, with this most documents in a group unless one was named.
+    pub(super) fn recipe(
+        &self,
+        task: Task,
+        reading: &ReadingArgs,
+        max_group: usize,
+    ) -> Result<JobRecipe, Failure> {
         if let Some(path) = &self.recipe {
             return replayed(path, task);
         }

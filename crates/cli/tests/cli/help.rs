@@ -31,12 +31,17 @@ fn help_of_every_command_in_long() {
 }
 
 /// The commands that run jobs.
-const JOBS: [&str; 10] = [
+const JOBS: [&str; 15] = [
     "dedup",
     "pairs",
     "lexicon",
     "methods",
     "lab",
+    "judgments",
+    "judgments stats",
+    "judgments dedup",
+    "runs",
+    "runs dedup",
     "lab compare",
     "lab tune",
     "lab check",
