@@ -5,6 +5,7 @@ use std::io;
 
 use lookalike::corpus::CorpusError;
 use lookalike::engine::EngineError;
+use lookalike::judgments::ListError;
 use lookalike::walk::WalkError;
 use lookalike_lab::trial::LabError;
 use lookalike_transfer::TransferError;
@@ -32,7 +33,7 @@ pub enum Outcome {
 pub enum Failure {
     /// What was typed makes no sense.
     Usage(String),
-    /// What was asked for is not there.
+    /// What was asked for is not there, or is not what it should be.
     Missing(String),
     /// The work failed.
     Work(WalkError),
@@ -93,6 +94,12 @@ impl From<LabError> for Failure {
             LabError::Request(sentence) => Failure::Usage(sentence),
             other => Failure::Missing(other.to_string()),
         }
+    }
+}
+
+impl From<ListError> for Failure {
+    fn from(error: ListError) -> Self {
+        Failure::Missing(error.to_string())
     }
 }
 

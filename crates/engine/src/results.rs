@@ -604,11 +604,7 @@ fn top(mut shares: Vec<Share>, mut others: Share) -> Vec<Share> {
     shares
 }
 
-fn choose_samples(
-    ctx: &Context<'_>,
-    tally: &Tally,
-    findings: &mut Findings,
-) -> Result<(), EngineError> {
+fn choose_samples(ctx: &Context<'_>, tally: &Tally, findings: &mut Findings) -> Result<(), EngineError> {
     let sections =
         [(Section::Random, &tally.random), (Section::Above, &tally.above), (Section::Below, &tally.below)];
     for (section, samples) in sections {

@@ -104,14 +104,15 @@ impl Grouping {
             if text.trim_ascii().is_empty() {
                 continue;
             }
-            match serde_json::from_str::<GroupLine<'_>>(text).map_err(|error| error.to_string()) {
-                Ok(line) => match line.documents() {
-                    Some(documents) => self.join(documents.iter().map(|id| id.text())),
-                    None => {
-                        return Err(lines.wrong(number, Wrong::NoGroup("none of these is there".to_owned())));
-                    }
-                },
-                Err(error) => return Err(lines.wrong(number, Wrong::NoGroup(error))),
+            let line = serde_json::from_str::<GroupLine<'_>>(text);
+            let wrong = if line.as_ref().is_err_and(|error| !error.is_data()) {
+                Wrong::NoJson
+            } else {
+                Wrong::NoGroup
+            };
+            match line.ok().and_then(GroupLine::documents) {
+                Some(documents) => self.join(documents.iter().map(Id::text)),
+                None => return Err(lines.wrong(number, wrong)),
             }
             count += 1;
         }
@@ -250,8 +251,10 @@ mod tests {
         assert!(
             told("{\"ids\":[\"a\"]}\n{\"text\":1}\n").starts_with("groups.jsonl, line 2: it is no group")
         );
-        assert!(told("51 0 a 1\n").starts_with("groups.jsonl, line 1: it is no group of documents ("));
-        assert!(told("{\"a\":\"x\"}").contains("none of these is there"));
+        assert!(told("51 0 a 1\n").starts_with("groups.jsonl, line 1: it is no group of documents;"));
+        assert!(told("{\"a\":\"x\"}").starts_with("groups.jsonl, line 1: it is no group of documents;"));
+        assert!(told("{\"ids\":[7]}").starts_with("groups.jsonl, line 1: it is no group of documents;"));
+        assert!(told("{\"ids\":").starts_with("groups.jsonl, line 1: it is no JSON;"));
     }
 
     proptest! {

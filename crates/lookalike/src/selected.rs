@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use lookalike_corpus::write::Sink;
 use lookalike_corpus::{Compression, Corpus, CorpusError, Item, Origin, ReadOptions, Shard};
 use lookalike_engine::walk::{self, WalkError, Watch};
-use lookalike_model::Rejection;
+use lookalike_model::{Rejection, Unit};
 use lookalike_text::extract::{ContentMode, Extractor};
 use lookalike_text::hash;
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,9 @@ pub struct Selected {
 
 const LINES: &str = "documents.jsonl";
 const FACTS: &str = "documents.json";
+/// Why a copy is not made.
+const OTHERS: &str = "it holds other documents, or the same as they were at another time or were read in another way; remove it, \
+                      or write to another place";
 /// Names of files that hold what single shards have.
 const PART: &str = ".part-";
 
@@ -68,7 +71,8 @@ struct Line<'d> {
 }
 
 impl Selected {
-    /// Copies the documents with these names, ascending and each once, into `folder`, unless that was done.
+    /// Copies the documents with these names, ascending and each once, into `folder`, unless that was done. A folder that
+    /// holds another copy is refused.
     pub fn copy(
         folder: &Path,
         corpus: &Corpus,
@@ -82,9 +86,14 @@ impl Selected {
         let (path, facts) = (folder.join(LINES), folder.join(FACTS));
         let before = std::fs::read(&facts).ok();
         // What cannot be read was never finished.
-        let before = before.and_then(|text| serde_json::from_slice::<Selected>(&text).ok());
-        if let Some(before) = before.filter(|before| before.source == source && path.is_file()) {
-            return Ok(Selected { path, ..before });
+        match before.and_then(|text| serde_json::from_slice::<Selected>(&text).ok()) {
+            Some(before) if before.source == source && path.is_file() => {
+                return Ok(Selected { path, ..before });
+            }
+            Some(before) if before.source != source => {
+                return Err(writing(folder)(io::Error::other(OTHERS)).into());
+            }
+            _ => {}
         }
         sweep(folder);
         let copying = Copying { folder, corpus, content, names, watch, parts: AtomicU64::new(0) };
@@ -222,7 +231,11 @@ impl Part {
     fn reject(&mut self, shard: &Shard, rejection: &Rejection) {
         self.documents += 1;
         self.rejected += 1;
-        let place = || format!("{}, {}: {}", shard.name, rejection.place.position, rejection.reason);
+        let unit = match rejection.unit {
+            Unit::Byte => "byte",
+            Unit::Row => "row",
+        };
+        let place = || format!("{}, {unit} {}: {}", shard.name, rejection.place.position, rejection.reason);
         self.first_rejection.get_or_insert_with(place);
     }
 
@@ -285,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_that_is_there_stays_and_another_one_takes_its_place() {
+    fn a_copy_that_is_there_stays_and_another_one_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let (corpus, to) = (corpus(folder.path()), folder.path().join("to"));
         let first = select(&to, &corpus, &["a"], 1);
@@ -294,8 +307,10 @@ mod tests {
         assert_eq!(select(&to, &corpus, &["a"], 2), first);
         assert_eq!(modified(), then);
         assert_eq!(first.corpus().unwrap().shards().len(), 1);
-        assert_eq!(select(&to, &corpus, &["x"], 1).found, 1);
-        assert!(std::fs::read_to_string(to.join(LINES)).unwrap().contains("\"no\""));
+        let other =
+            Selected::copy(&to, &corpus, ContentMode::Page, &["x"], 1, &Watch::default()).unwrap_err();
+        assert!(other.to_string().ends_with("remove it, or write to another place"), "{other}");
+        assert_eq!(modified(), then);
     }
 
     #[test]

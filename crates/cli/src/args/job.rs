@@ -411,6 +411,7 @@ impl PairsArgs {
 }
 
 impl MatchArgs {
+    /// The recipe of a job, with this most documents in a group unless one was named.
     pub(super) fn recipe(
         &self,
         task: Task,

@@ -1,6 +1,7 @@
 //! What can be typed. Each option says once what it means; help texts come from here.
 
 mod job;
+mod judgments;
 mod lab;
 mod two;
 
@@ -20,6 +21,10 @@ use crate::progress::Style;
 pub use job::{
     ClusterArg, CombineArg, DedupArgs, LexiconArgs, LexiconCommand, LexiconShowArgs, MatchArgs, MethodsArgs,
     PairsArgs, ResourceArgs, SpoolArg, TableFormat, WriteArg,
+};
+pub use judgments::{
+    JudgmentsCommand, JudgmentsDedupArgs, JudgmentsStatsArgs, LaterArg, LeftArgs, NearArgs, QrelsArgs,
+    RunsCommand, RunsDedupArgs, StaysArg,
 };
 pub use lab::{CheckArgs, ExperimentArgs, LabCommand, LabCompareArgs, PoolArg, ReviewArgs, TuneArgs};
 pub use two::{CompareArgs, SegmentArg, TransferArgs, WithArgs, right_segments};
@@ -73,6 +78,12 @@ pub enum Command {
     Lexicon(Box<LexiconArgs>),
     /// List all methods, or explain one
     Methods(MethodsArgs),
+    /// Count relevance judgments, and keep one of each near-duplicate among them
+    #[command(subcommand, arg_required_else_help = true)]
+    Judgments(JudgmentsCommand),
+    /// Keep one of each near-duplicate in ranked results
+    #[command(subcommand, arg_required_else_help = true)]
+    Runs(RunsCommand),
     /// Measure methods on a corpus
     #[command(subcommand, arg_required_else_help = true)]
     Lab(LabCommand),

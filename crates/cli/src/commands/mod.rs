@@ -9,14 +9,17 @@ mod experiment;
 mod generate;
 mod head;
 mod job;
+mod judgments;
 mod lab;
 mod lab_compare;
 mod lexicon;
+mod lists;
 mod methods;
 mod pairs;
 mod plan;
 mod rejections;
 mod review;
+mod runs;
 mod sample;
 mod stats;
 mod transfer;
@@ -26,7 +29,7 @@ use std::sync::Arc;
 
 use lookalike::walk::Watch;
 
-use crate::args::{Command, CorpusCommand, LabCommand};
+use crate::args::{Command, CorpusCommand, JudgmentsCommand, LabCommand, RunsCommand};
 use crate::exit::{Failure, Outcome};
 
 /// Runs a command.
@@ -42,6 +45,9 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         Command::Lab(LabCommand::Check(args)) => check::run(&args, watch),
         Command::Lab(LabCommand::Experiment(args)) => experiment::run(&args, watch),
         Command::Lab(LabCommand::Review(args)) => review::run(&args, watch),
+        Command::Judgments(JudgmentsCommand::Stats(args)) => judgments::stats(&args),
+        Command::Judgments(JudgmentsCommand::Dedup(args)) => judgments::dedup(&args, watch),
+        Command::Runs(RunsCommand::Dedup(args)) => runs::run(&args, watch),
         Command::Methods(args) => methods::run(&args),
         Command::Diff(args) => diff::run(&args, watch),
         Command::Corpus(CorpusCommand::Stats(args)) => stats::run(&args, watch),

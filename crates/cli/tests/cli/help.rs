@@ -31,7 +31,7 @@ fn help_of_every_command_in_long() {
 }
 
 /// The commands that run jobs.
-const JOBS: [&str; 12] = [
+const JOBS: [&str; 17] = [
     "dedup",
     "pairs",
     "compare",
@@ -39,6 +39,11 @@ const JOBS: [&str; 12] = [
     "lexicon",
     "methods",
     "lab",
+    "judgments",
+    "judgments stats",
+    "judgments dedup",
+    "runs",
+    "runs dedup",
     "lab compare",
     "lab tune",
     "lab check",

@@ -11,6 +11,7 @@ mod generate; // a corpus from a seed, with its truth beside it
 mod help; // what --help and the results look like, as snapshots
 mod interrupt; // Ctrl-C and kill: prompt, and nothing is left behind
 mod jobs; // the folder of a job: whose it is, what may change between two starts, what may not
+mod judgments; // judgments and runs: counted, and without near-duplicates
 mod kept; // copies of the input shards: kept and removed make all
 mod lab; // methods measured on a corpus, goals reached, experiments repeated
 mod limits; // huge lines in little memory, thousands of files, any number of threads

@@ -9,7 +9,7 @@ use super::bench::{dedup, pairs};
 use super::support::{Folder, corpus, json_lines, lookalike, program, skipped, stats};
 
 /// A file of the shared collection.
-fn shared(name: &str) -> Option<PathBuf> {
+pub(crate) fn shared(name: &str) -> Option<PathBuf> {
     beside(&format!("data/{name}"))
 }
 
