@@ -273,7 +273,7 @@ impl Shard {
             damage.as_ref().map_or(0, |d| d.count),
         );
         // The other formats have no place for one: it is rejected with what stands behind it.
-        let markable = matches!(format, Format::Jsonl | Format::Trec | Format::Mbox);
+        let markable = matches!(format, Format::Jsonl | Format::List | Format::Trec | Format::Mbox);
         let marked = markable && damage.is_none() && stream.window().starts_with(formats::BYTE_ORDER_MARK);
         let records = self.records(format, stream, ledger, &consumed)?;
         Ok(Reader::new(records, damage, format, compression, consumed, marked))
@@ -334,6 +334,7 @@ impl Shard {
     ) -> Result<Box<dyn Records>, CorpusError> {
         Ok(match format {
             Format::Jsonl => Box::new(formats::jsonl::Jsonl::new(stream, ledger)),
+            Format::List => Box::new(formats::jsonl::Jsonl::list(stream, ledger)),
             Format::Parquet => return self.parquet(stream, ledger, consumed),
             Format::Warc => Box::new(formats::warc::Warc::new(stream, ledger)),
             Format::Arc => Box::new(formats::arc::Arc::new(stream, ledger)),

@@ -39,7 +39,7 @@ pub enum CorpusError {
     },
     /// A table lacks the columns that make a document.
     #[error(
-        "{name} has no column {wanted}; its columns are {found}; name the right ones with --text-field, --html-field or --id-field"
+        "{name} has no column {wanted}; its columns are {found}; name the right ones with --text-field, --html-field, --url-field or --id-field"
     )]
     NoColumn {
         /// The file.

@@ -43,6 +43,9 @@ pub struct ReadOptions {
     pub namespaces: Namespaces,
     /// The format of every shard, instead of what its content shows.
     pub format: Option<Format>,
+    /// Addresses are what is wanted: a record needs no text to be a document, a table needs a column of addresses, and lines of
+    /// addresses are seen to be a list.
+    pub addresses: bool,
     /// Further fields whose value comes with every document, in [`Document::extras`](lookalike_model::Document).
     ///
     /// JSON lines: a field, also inside other objects as in `metadata.dump`; a string as its text, anything else as
@@ -59,6 +62,7 @@ impl Default for ReadOptions {
             revisions: false,
             namespaces: Namespaces::Only(vec![0]),
             format: None,
+            addresses: false,
             extras: Vec::new(),
         }
     }

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use lookalike_model::Unit;
 
 use crate::ReadOptions;
+use crate::formats::jsonl::Entry;
 
 /// How documents are laid out in a shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,10 +35,12 @@ pub enum Format {
     Html,
     /// One plain text.
     Text,
+    /// One address per line, or an id, a tab and an address.
+    List,
 }
 
 /// Every format with the name that people write.
-const NAMES: [(Format, &str); 12] = [
+const NAMES: [(Format, &str); 13] = [
     (Format::Jsonl, "jsonl"),
     (Format::Parquet, "parquet"),
     (Format::Warc, "warc"),
@@ -50,6 +53,7 @@ const NAMES: [(Format, &str); 12] = [
     (Format::Tsv, "tsv"),
     (Format::Html, "html"),
     (Format::Text, "text"),
+    (Format::List, "list"),
 ];
 
 impl Format {
@@ -98,6 +102,7 @@ impl Format {
         let ending = ending(name);
         by_opening(text)
             .or_else(|| json_lines(text, &ending))
+            .or_else(|| list(text, options))
             .or_else(|| table(text, &ending, options))
             .or_else(|| by_name(text, &ending))
             .map_or_else(|| plain(head, text, &ending), Ok)
@@ -154,6 +159,14 @@ fn json_lines(text: &[u8], ending: &str) -> Option<Format> {
     objects.then_some(Format::Jsonl)
 }
 
+/// A list is only looked for where addresses are wanted: a text may begin with one, too. No header of a table holds one.
+fn list(text: &[u8], options: &ReadOptions) -> Option<Format> {
+    let line = text.split(|&byte| byte == b'\n').next()?;
+    let entry = std::str::from_utf8(line.trim_ascii_end()).ok().and_then(Entry::read);
+    let whole = |entry: Entry<'_>| !entry.address.contains(' ');
+    (options.addresses && entry.is_some_and(whole)).then_some(Format::List)
+}
+
 /// Formats that damage at the front hides: then the name tells, and the damage will be rejected in its place.
 fn by_name(text: &[u8], ending: &str) -> Option<Format> {
     match ending {
@@ -181,7 +194,8 @@ fn table(text: &[u8], ending: &str, options: &ReadOptions) -> Option<Format> {
         };
         let body = |column: &&[u8]| {
             let column = unquoted(column).unwrap_or_else(|| column.to_vec());
-            column == fields.text.as_bytes() || column == fields.html.as_bytes()
+            let address = options.addresses && column == fields.url.as_bytes();
+            address || column == fields.text.as_bytes() || column == fields.html.as_bytes()
         };
         columns.len() > 1 && columns.iter().any(body)
     };
@@ -253,6 +267,22 @@ mod tests {
         assert_eq!(seen("id\t\"html\"\n", "x"), Format::Tsv);
         assert_eq!(seen("whatever\n", "x.csv.gz"), Format::Csv);
         assert_eq!(seen("dear text, hello\n", "x"), Format::Text);
+    }
+
+    #[test]
+    fn lists_are_seen_where_addresses_are_wanted() {
+        let options = ReadOptions { addresses: true, ..ReadOptions::default() };
+        let seen_so = |head: &str, name: &str| Format::seen(head.as_bytes(), name, &options).unwrap();
+        for (head, name) in
+            [("http://a/", "x.txt"), ("a\thttps://b.org/x\r\n", "x.tsv"), ("\n\u{9}http://a", "x")]
+        {
+            assert_eq!(seen_so(head, name), Format::List, "{head:?}");
+            assert_ne!(seen(head, name), Format::List, "{head:?}");
+        }
+        assert_eq!(seen_so("id\turl\n1\thttp://a/\n", "x.txt"), Format::Tsv);
+        assert_eq!(seen_so("url,id\nhttp://a/,1\n", "x"), Format::Csv);
+        assert_eq!(seen_so("http://a/ is where it began\n", "x"), Format::Text);
+        assert_eq!(seen_so("{\"url\":\"http://a/\"}\n", "x"), Format::Jsonl);
     }
 
     #[test]

@@ -28,6 +28,23 @@ pub struct Settings {
     pub spool: Spool,
 }
 
+impl Settings {
+    /// Refuses a cap on memory that cannot hold with documents of up to so many bytes; returns how many bytes are left for buffers
+    /// beside the program itself.
+    pub fn room(&self, max_document_bytes: u64) -> Result<u64, EngineError> {
+        Ok(Budget::new(self, max_document_bytes)?.free(0, 0))
+    }
+
+    /// How many threads and how many units at once, when so many bytes of `room` are left for buffers.
+    pub fn shape(&self, room: u64, max_document_bytes: u64) -> Shape {
+        // Each unit under way has a reader whose window may grow to the longest document.
+        let window = 3 * max_document_bytes / 2;
+        let threads = self.threads.max(1);
+        let drivers = (room / 2 / window.max(MIB)).clamp(1, threads as u64) as usize;
+        Shape { threads, drivers, waiting_bytes: room as usize / 6 }
+    }
+}
+
 /// Whether what documents are measured by is kept on disk, or candidates are read again from the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -237,15 +254,7 @@ impl Context<'_> {
 
     /// How many threads and how many units at once.
     pub(crate) fn shape(&self) -> Shape {
-        // Each unit under way has a reader whose window may grow to the longest document.
-        let window = 3 * self.recipe.reading.max_document_bytes / 2;
-        let free = self.budget.free(0, 0);
-        let drivers = (free / 2 / window.max(MIB)).clamp(1, self.settings.threads.max(1) as u64);
-        Shape {
-            threads: self.settings.threads.max(1),
-            drivers: drivers as usize,
-            waiting_bytes: free as usize / 6,
-        }
+        self.settings.shape(self.budget.free(0, 0), self.recipe.reading.max_document_bytes)
     }
 }
 

@@ -4,6 +4,7 @@
 //! prepared once, on all threads, and then compared, on all threads.
 
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 
 use lookalike_model::Threshold;
 use lookalike_text::hash::Sorting;
@@ -12,6 +13,7 @@ use rayon::prelude::*;
 
 use crate::error::EngineError;
 use crate::measure::{Measure, Measured};
+use crate::pipeline::HEAVY;
 use crate::shelf::Shelf;
 use crate::walk::Watch;
 
@@ -25,6 +27,8 @@ pub struct Gauge<'g> {
     memory: usize,
     /// Below this, nobody wants to know how near they are.
     floor: Threshold,
+    /// Held by whoever reads a large document.
+    heavy: Mutex<()>,
 }
 
 /// Pairs of a portion: enough for all threads, few enough to hear of a stop.
@@ -34,7 +38,8 @@ impl<'g> Gauge<'g> {
     /// Measures on words of `profile`; the documents of a portion take a quarter of `memory`.
     pub fn new(shelf: &'g Shelf, measure: Measure, profile: &Profile, memory: u64) -> Self {
         let memory = (memory / 4).clamp(1 << 20, 1 << 30) as usize;
-        Gauge { shelf, measure, profile: profile.clone(), memory, floor: measure.threshold }
+        let (floor, heavy) = (measure.threshold, Mutex::new(()));
+        Gauge { shelf, measure, profile: profile.clone(), memory, floor, heavy }
     }
 
     /// Also tells how near pairs are that do not reach the threshold, down to `floor`.
@@ -52,7 +57,7 @@ impl<'g> Gauge<'g> {
     ) -> Result<(), E> {
         let mut portion = Portion::default();
         for pair in pairs {
-            portion.add(pair?, self);
+            portion.add(pair?, self)?;
             if portion.pairs.len() >= PORTION || portion.bytes > self.memory {
                 watch.check().map_err(EngineError::from)?;
                 self.portion(&mut portion, &mut each)?;
@@ -69,7 +74,7 @@ impl<'g> Gauge<'g> {
         let documents: Vec<u32> = portion.documents.iter().copied().collect();
         let prepared: Vec<Vec<u64>> = documents
             .par_iter()
-            .map_init(|| Reader::new(&self.profile), |reader, &document| reader.read(self, document))
+            .map_init(|| Reader::new(&self.profile), |reader, &document| reader.read_in_turn(self, document))
             .collect::<Result<_, EngineError>>()?;
         let of = |document: u32| {
             let at = documents.binary_search(&document).expect("every document of a pair was read");
@@ -99,14 +104,15 @@ struct Portion {
 }
 
 impl Portion {
-    fn add(&mut self, (a, b): (u32, u32), gauge: &Gauge<'_>) {
+    fn add(&mut self, (a, b): (u32, u32), gauge: &Gauge<'_>) -> Result<(), EngineError> {
         self.pairs.push((a, b));
         for document in [a, b] {
             if self.documents.insert(document) {
                 // A character, or a word with its blank, becomes a number of eight bytes.
-                self.bytes += 8 * gauge.shelf.bytes_of(document);
+                self.bytes += 8 * gauge.shelf.bytes_of(document)?;
             }
         }
+        Ok(())
     }
 }
 
@@ -126,6 +132,15 @@ impl Reader {
             symbols: Vec::new(),
             sorting: Sorting::default(),
         }
+    }
+
+    /// Large documents are read one at a time, and leave no buffers behind.
+    fn read_in_turn(&mut self, gauge: &Gauge<'_>, document: u32) -> Result<Vec<u64>, EngineError> {
+        if gauge.shelf.bytes_of(document)? < HEAVY {
+            return self.read(gauge, document);
+        }
+        let _turn = gauge.heavy.lock();
+        Reader::new(&gauge.profile).read(gauge, document)
     }
 
     fn read(&mut self, gauge: &Gauge<'_>, document: u32) -> Result<Vec<u64>, EngineError> {

@@ -144,11 +144,28 @@ struct RunFacts {
 
 /// What a job in progress remembers of its input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct InputMark {
+pub(crate) struct InputMark {
     name: String,
     bytes: Option<u64>,
     modified: Option<u64>,
     against: bool,
+}
+
+impl InputMark {
+    /// The marks of all files of a corpus.
+    pub(crate) fn all(corpus: &Corpus, against: bool) -> Vec<InputMark> {
+        let modified = |origin: &Origin| match origin {
+            Origin::File(path) => modified(path),
+            _ => None,
+        };
+        let mark = |shard: &lookalike_corpus::Shard| InputMark {
+            name: shard.name.clone(),
+            bytes: shard.bytes,
+            modified: modified(&shard.origin),
+            against,
+        };
+        corpus.shards().iter().map(mark).collect()
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -183,10 +200,10 @@ struct Remembered {
 }
 
 /// The folder for scratch files inside a job's folder.
-const WORK: &str = "work";
-const LOCK: &str = "lock";
-const TICKET: &str = "job.json";
-const SUMMARY: &str = "summary.json";
+pub(crate) const WORK: &str = "work";
+pub(crate) const LOCK: &str = "lock";
+pub(crate) const TICKET: &str = "job.json";
+pub(crate) const SUMMARY: &str = "summary.json";
 
 /// A job's folder, locked.
 pub struct OpenJob {
@@ -321,21 +338,8 @@ impl Job {
     }
 
     fn inputs(&self) -> Vec<InputMark> {
-        let marks = |corpus: &Corpus, against: bool| -> Vec<InputMark> {
-            let modified = |origin: &Origin| match origin {
-                Origin::File(path) => modified(path),
-                _ => None,
-            };
-            let mark = |shard: &lookalike_corpus::Shard| InputMark {
-                name: shard.name.clone(),
-                bytes: shard.bytes,
-                modified: modified(&shard.origin),
-                against,
-            };
-            corpus.shards().iter().map(mark).collect()
-        };
-        let mut all = self.against.as_ref().map_or_else(Vec::new, |corpus| marks(corpus, true));
-        all.extend(marks(&self.corpus, false));
+        let mut all = self.against.as_ref().map_or_else(Vec::new, |corpus| InputMark::all(corpus, true));
+        all.extend(InputMark::all(&self.corpus, false));
         all
     }
 
@@ -375,12 +379,12 @@ impl Outputs {
     }
 }
 
-fn digest_of(bytes: &[u8]) -> String {
+pub(crate) fn digest_of(bytes: &[u8]) -> String {
     format!("{:032x}", hash::digest(bytes))
 }
 
 /// Removes what a killed process had begun to write under other names.
-fn sweep(folder: &Path) {
+pub(crate) fn sweep(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
@@ -411,7 +415,7 @@ pub fn free_space(folder: &Path) -> Option<u64> {
     }
 }
 
-fn is_empty(folder: &Path) -> Result<bool, EngineError> {
+pub(crate) fn is_empty(folder: &Path) -> Result<bool, EngineError> {
     match std::fs::read_dir(folder) {
         Ok(mut entries) => Ok(entries.next().is_none()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
@@ -419,7 +423,7 @@ fn is_empty(folder: &Path) -> Result<bool, EngineError> {
     }
 }
 
-fn lock(folder: &Path, path: &Path) -> Result<File, EngineError> {
+pub(crate) fn lock(folder: &Path, path: &Path) -> Result<File, EngineError> {
     let file = File::options()
         .create(true)
         .append(true)
@@ -438,7 +442,7 @@ fn modified(path: &Path) -> Option<u64> {
 }
 
 /// Puts standard input into a file, so that it can be read again.
-fn receive_stdin(corpus: &mut Corpus, work: &Path) -> Result<(), EngineError> {
+pub(crate) fn receive_stdin(corpus: &mut Corpus, work: &Path) -> Result<(), EngineError> {
     if !corpus.shards().iter().any(|shard| shard.origin == Origin::Stdin) {
         return Ok(());
     }
@@ -457,7 +461,7 @@ fn receive_stdin(corpus: &mut Corpus, work: &Path) -> Result<(), EngineError> {
     Ok(())
 }
 
-fn changed(before: &[InputMark], now: &[InputMark]) -> String {
+pub(crate) fn changed(before: &[InputMark], now: &[InputMark]) -> String {
     for (old, new) in before.iter().zip(now) {
         if old.name != new.name || old.against != new.against {
             return format!("{} was there and now {} is", old.name, new.name);
@@ -628,7 +632,7 @@ impl OpenJob {
 }
 
 /// Where a shard lies; nothing for what was only in memory or came from standard input.
-fn address(shard: &lookalike_corpus::Shard) -> Option<String> {
+pub(crate) fn address(shard: &lookalike_corpus::Shard) -> Option<String> {
     match &shard.origin {
         Origin::File(path) => {
             Some(std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string())
@@ -639,7 +643,7 @@ fn address(shard: &lookalike_corpus::Shard) -> Option<String> {
 }
 
 /// A small file for programs and people.
-fn pretty(value: &impl Serialize) -> Vec<u8> {
+pub(crate) fn pretty(value: &impl Serialize) -> Vec<u8> {
     let mut text = serde_json::to_vec_pretty(value).expect("counts can be written");
     text.push(b'\n');
     text

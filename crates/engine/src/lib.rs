@@ -14,7 +14,8 @@
 //!
 //! Beside them: [`panel`], the methods of a run together; [`walk`], every document of a corpus; [`shelf`], a copy of
 //! documents to read by number; [`measure`], the true similarity of two documents; [`gauge`], that of any pairs on a shelf;
-//! `pipeline`, documents through workers in order; `store`, run files and external sorting.
+//! [`pipeline`], documents through workers in order; [`store`], run files and external sorting; [`workplace`], a folder in which other
+//! work than a job's goes on after a stop.
 
 mod again;
 mod candidates;
@@ -33,7 +34,7 @@ mod kept;
 pub mod lexicon;
 pub mod measure;
 pub mod panel;
-mod pipeline;
+pub mod pipeline;
 mod reading;
 pub mod recipe;
 pub mod results;
@@ -42,12 +43,13 @@ mod sides;
 mod sieve;
 mod sketch;
 mod star;
-mod store;
+pub mod store;
 mod survey;
 #[cfg(test)]
 mod tests;
 mod verify;
 pub mod walk;
+pub mod workplace;
 
 pub use context::{Settings, Spool};
 pub use error::EngineError;

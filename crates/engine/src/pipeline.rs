@@ -38,10 +38,10 @@ pub(crate) fn weight_of(bytes: usize, words: usize) -> usize {
 const UNIT_BYTES: u64 = if cfg!(test) { 16 << 10 } else { 64 << 20 };
 
 /// A stretch of shards, by number.
-pub(crate) type Unit = Range<usize>;
+pub type Unit = Range<usize>;
 
 /// Cuts the shards of a corpus into units. Depends on nothing but their sizes.
-pub(crate) fn units(corpus: &Corpus) -> Vec<Unit> {
+pub fn units(corpus: &Corpus) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::new();
     let mut room = 0;
     for (index, shard) in corpus.shards().iter().enumerate() {
@@ -61,7 +61,7 @@ pub(crate) fn units(corpus: &Corpus) -> Vec<Unit> {
 /// Records on their way to a worker: documents that were read and are copied out of the reader's window, and behind them
 /// whole lines that nobody has read yet.
 #[derive(Debug, Default)]
-pub(crate) struct Batch {
+pub struct Batch {
     lines: Lines,
     /// Names and texts of documents that were read.
     text: String,
@@ -71,23 +71,23 @@ pub(crate) struct Batch {
     spans: Vec<Option<(usize, usize)>>,
     entries: Vec<Entry>,
     /// What happened at the shard borders inside this batch.
-    pub(crate) ends: Vec<ShardEnd>,
+    pub ends: Vec<ShardEnd>,
     /// Number of its first record, counted from the start of the unit.
-    pub(crate) first: u64,
+    pub first: u64,
     /// The unit it comes from, as a place in the list that was given.
-    pub(crate) unit: usize,
+    pub unit: usize,
     weight: usize,
 }
 
 /// A shard ended in this batch.
 #[derive(Debug, Clone)]
-pub(crate) struct ShardEnd {
+pub struct ShardEnd {
     /// Records of this batch up to and including the shard's last.
-    pub(crate) before: usize,
+    pub before: usize,
     /// The format that its content showed.
-    pub(crate) format: Format,
+    pub format: Format,
     /// Records that are no documents, by kind.
-    pub(crate) skipped: Vec<(&'static str, u64)>,
+    pub skipped: Vec<(&'static str, u64)>,
 }
 
 #[derive(Debug)]
@@ -106,7 +106,7 @@ enum Entry {
 }
 
 /// One record of a batch.
-pub(crate) enum Record<'a> {
+pub enum Record<'a> {
     /// A document.
     Document(Document<'a>),
     /// A record that could not be read.
@@ -148,8 +148,18 @@ impl Batch {
     }
 
     /// Number of records.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.entries.len() + self.lines.len()
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// True for one large document, whose like should be handled one at a time.
+    pub fn is_heavy(&self) -> bool {
+        self.bytes() >= HEAVY
     }
 
     /// Bytes of everything in it.
@@ -186,7 +196,7 @@ impl Batch {
     }
 
     /// Hands all records to `each`, in order, with their numbers in the batch.
-    pub(crate) fn read(
+    pub fn read(
         &self,
         reader: &mut LineReader,
         each: impl FnMut(usize, Record<'_>) -> Result<(), EngineError>,
@@ -195,7 +205,7 @@ impl Batch {
     }
 
     /// The same for those records whose numbers are wanted; the others cost nothing.
-    pub(crate) fn read_some(
+    pub fn read_some(
         &self,
         reader: &mut LineReader,
         wanted: impl Fn(usize) -> bool,
@@ -344,11 +354,13 @@ impl Source<'_> {
 
 /// How many threads work, how many units are under way at once, and how much may wait between them.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shape {
-    pub(crate) threads: usize,
-    pub(crate) drivers: usize,
+pub struct Shape {
+    /// Threads that work.
+    pub threads: usize,
+    /// Units under way at once.
+    pub drivers: usize,
     /// Bytes of batches and results that may be under way, all units together.
-    pub(crate) waiting_bytes: usize,
+    pub waiting_bytes: usize,
 }
 
 impl Shape {
@@ -358,7 +370,7 @@ impl Shape {
 }
 
 /// The result of a batch, which takes memory until it is written.
-pub(crate) trait Weight {
+pub trait Weight {
     /// Bytes that it holds.
     fn bytes(&self) -> usize;
 }
@@ -410,7 +422,7 @@ struct Task<T> {
 }
 
 /// The results of one unit, in order.
-pub(crate) struct Feed<'f, T> {
+pub struct Feed<'f, T> {
     source: Source<'f>,
     ended: bool,
     waiting: VecDeque<Receiver<T>>,
@@ -432,7 +444,8 @@ enum Work<'f, T> {
 
 impl<T: Weight> Feed<'_, T> {
     /// The result of the next batch, or none at the end of the unit.
-    pub(crate) fn next(&mut self) -> Result<Option<T>, EngineError> {
+    #[expect(clippy::should_implement_trait, reason = "it may fail, which `Iterator` cannot say")]
+    pub fn next(&mut self) -> Result<Option<T>, EngineError> {
         if self.failed.load(Ordering::Relaxed) {
             return Err(EngineError::Stopped);
         }
@@ -469,7 +482,7 @@ impl<T: Weight> Feed<'_, T> {
 
 /// Leads the documents of `units` through workers. `worker` makes the state of one worker, `work` handles one batch,
 /// `drive` takes the results of one unit; of failures at the same time the one of the earliest unit is returned.
-pub(crate) fn run<W, T: Send + Weight>(
+pub fn run<W, T: Send + Weight>(
     corpus: &Corpus,
     units: &[Unit],
     shape: Shape,

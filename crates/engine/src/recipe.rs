@@ -365,18 +365,23 @@ impl JobRecipe {
             revisions: reading.revisions,
             namespaces: namespaces(&reading.namespaces)?,
             format,
+            addresses: false,
             extras,
         })
     }
 
     /// The lines in which two recipes differ.
     pub fn differences(&self, other: &JobRecipe) -> String {
-        let (ours, theirs) = (self.to_toml(), other.to_toml());
-        let missing = |from: &str, to: &str| -> Vec<String> {
-            from.lines().filter(|line| !to.lines().any(|other| other == *line)).map(str::to_owned).collect()
-        };
-        format!("there {} and here {}", listed(missing(&ours, &theirs)), listed(missing(&theirs, &ours)))
+        differences(&self.to_toml(), &other.to_toml())
     }
+}
+
+/// The lines in which two texts differ.
+pub(crate) fn differences(there: &str, here: &str) -> String {
+    let missing = |from: &str, to: &str| -> Vec<String> {
+        from.lines().filter(|line| !to.lines().any(|other| other == *line)).map(str::to_owned).collect()
+    };
+    format!("there {} and here {}", listed(missing(there, here)), listed(missing(here, there)))
 }
 
 /// The profile that a recipe is of, whatever its version.

@@ -1,12 +1,11 @@
 //! A copy of a corpus, or of a part of it: one line for each document, named by its number, with its text already taken out.
 //!
 //! Whoever goes through documents more than once does so here: nobody pays again for finding the text, documents that bear one
-//! id are told apart, and any two can be read by number. A copy takes as much disk as the text, and 8 bytes of memory per
-//! document.
+//! id are told apart, and any two can be read by number. A copy takes as much disk as the text and 8 bytes per document, and no
+//! memory.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
-use std::os::unix::fs::FileExt;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::write_whole;
 use crate::error::EngineError;
+use crate::store::file::read_at;
 use crate::walk::{self, Found, Watch};
 
 /// A document as the copy holds it.
@@ -60,9 +60,9 @@ pub struct Stock {
 #[derive(Debug)]
 pub struct Shelf {
     path: PathBuf,
-    file: File,
-    /// Where each line begins, and where the last one ends.
-    starts: Vec<u64>,
+    lines: File,
+    /// Where each line begins, and where the last one ends, as numbers of eight bytes.
+    starts: File,
     stock: Stock,
 }
 
@@ -70,6 +70,7 @@ pub struct Shelf {
 pub type Keep<'k> = &'k mut dyn FnMut(u64, &Document<'_>, &str) -> bool;
 
 const LINES: &str = "documents.jsonl";
+const STARTS: &str = "documents.starts";
 const STOCK: &str = "documents.json";
 
 impl Shelf {
@@ -82,46 +83,59 @@ impl Shelf {
         (what, keep): (&str, Keep<'_>),
         watch: &Watch,
     ) -> Result<Shelf, EngineError> {
-        std::fs::create_dir_all(folder).map_err(|error| EngineError::write(folder, error))?;
         let source = source(corpus, content, extras, what);
-        let (lines, facts) = (folder.join(LINES), folder.join(STOCK));
-        let before = std::fs::read(&facts).ok();
-        // What cannot be read was never finished.
-        if let Some(stock) = before.and_then(|text| serde_json::from_slice::<Stock>(&text).ok()) {
-            if stock.source != source {
-                return Err(EngineError::Request(format!(
-                    "{} holds another corpus, or the same read in another way or by another version; name another folder",
-                    folder.display()
-                )));
-            }
-            return Shelf::open(lines, stock);
+        if let Some(shelf) = Shelf::filled(folder, &source)? {
+            return Ok(shelf);
         }
-        let stock = copy(&lines, (corpus, content), extras, source, keep, watch)?;
-        let text = serde_json::to_vec(&stock).map_err(|error| EngineError::write(&facts, error.into()))?;
-        write_whole(&facts, &text)?;
-        Shelf::open(lines, stock)
+        let mut stocking = Stocking::begin(folder, source)?;
+        let options = ReadOptions {
+            extras: extras.iter().map(|&name| name.to_owned()).collect(),
+            ..(**corpus.options()).clone()
+        };
+        let options = Arc::new(options);
+        for shard in corpus.shards() {
+            let mut failure = None;
+            walk::documents_while(shard, &options, content, watch, |found| {
+                failure = stocking.take(found, extras.len(), keep).err();
+                Ok(failure.is_none())
+            })?;
+            failure.map_or(Ok(()), Err)?;
+        }
+        stocking.finish()
     }
 
-    fn open(path: PathBuf, stock: Stock) -> Result<Shelf, EngineError> {
-        let file = File::open(&path).map_err(|error| EngineError::read(&path, error))?;
-        let mut starts = Vec::with_capacity(stock.documents as usize + 1);
-        let (mut reader, mut position, mut line) = (BufReader::with_capacity(1 << 20, &file), 0, Vec::new());
-        loop {
-            starts.push(position);
-            line.clear();
-            let read =
-                reader.read_until(b'\n', &mut line).map_err(|error| EngineError::read(&path, error))?;
-            if read == 0 {
-                break;
-            }
-            position += read as u64;
+    /// The copy that was made in `folder`, if one was, from this source; another one is refused.
+    pub fn filled(folder: &Path, source: &str) -> Result<Option<Shelf>, EngineError> {
+        let before = std::fs::read(folder.join(STOCK)).ok();
+        // What cannot be read, or is from before lines had their places in a file, was never finished.
+        let before = before.filter(|_| folder.join(STARTS).exists());
+        let Some(stock) = before.and_then(|text| serde_json::from_slice::<Stock>(&text).ok()) else {
+            return Ok(None);
+        };
+        if stock.source != source {
+            return Err(EngineError::Request(format!(
+                "{} holds another corpus, or the same read in another way or by another version; name another folder",
+                folder.display()
+            )));
         }
-        drop(reader);
-        if starts.len() as u64 != stock.documents + 1 {
+        Shelf::open(folder, stock).map(Some)
+    }
+
+    fn open(folder: &Path, stock: Stock) -> Result<Shelf, EngineError> {
+        let open = |path: &Path| File::open(path).map_err(|error| EngineError::read(path, error));
+        let (path, places) = (folder.join(LINES), folder.join(STARTS));
+        let (lines, starts) = (open(&path)?, open(&places)?);
+        let length = |file: &File, path: &Path| {
+            file.metadata().map(|facts| facts.len()).map_err(|error| EngineError::read(path, error))
+        };
+        let whole = length(&starts, &places)? == 8 * (stock.documents + 1);
+        let end = length(&lines, &path)?;
+        let shelf = Shelf { path, lines, starts, stock };
+        if !whole || shelf.start(shelf.stock.documents)? != end {
             let what = "it does not hold as many documents as were copied".to_owned();
-            return Err(EngineError::Damaged { file: path, what });
+            return Err(EngineError::Damaged { file: shelf.path, what });
         }
-        Ok(Shelf { path, file, starts, stock })
+        Ok(shelf)
     }
 
     /// What is known of it.
@@ -131,7 +145,7 @@ impl Shelf {
 
     /// Number of documents.
     pub fn len(&self) -> usize {
-        self.starts.len() - 1
+        self.stock.documents as usize
     }
 
     /// True when there is none.
@@ -139,16 +153,34 @@ impl Shelf {
         self.len() == 0
     }
 
+    /// Where a line begins.
+    fn start(&self, document: u64) -> Result<u64, EngineError> {
+        let mut start = [0; 8];
+        let read = read_at(&self.starts, &mut start, 8 * document);
+        read.map_err(|error| EngineError::read(&self.path, error))?;
+        Ok(u64::from_le_bytes(start))
+    }
+
+    /// Where a line begins and where it ends.
+    fn bounds(&self, document: u32) -> Result<(u64, u64), EngineError> {
+        let (begin, end) = (self.start(document.into())?, self.start(u64::from(document) + 1)?);
+        if begin > end {
+            let what = "its lines are not where they were".to_owned();
+            return Err(EngineError::Damaged { file: self.path.clone(), what });
+        }
+        Ok((begin, end))
+    }
+
     /// Bytes of a line, which is a little more than its text.
-    pub fn bytes_of(&self, document: u32) -> usize {
-        let at = document as usize;
-        (self.starts[at + 1] - self.starts[at]) as usize
+    pub fn bytes_of(&self, document: u32) -> Result<usize, EngineError> {
+        self.bounds(document).map(|(begin, end)| (end - begin) as usize)
     }
 
     /// The document of this number.
     pub fn line(&self, document: u32) -> Result<Line, EngineError> {
-        let mut bytes = vec![0; self.bytes_of(document)];
-        let read = self.file.read_exact_at(&mut bytes, self.starts[document as usize]);
+        let (begin, end) = self.bounds(document)?;
+        let mut bytes = vec![0; (end - begin) as usize];
+        let read = read_at(&self.lines, &mut bytes, begin);
         read.map_err(|error| EngineError::read(&self.path, error))?;
         serde_json::from_slice(&bytes)
             .map_err(|error| EngineError::Damaged { file: self.path.clone(), what: error.to_string() })
@@ -181,93 +213,114 @@ fn source(corpus: &Corpus, content: ContentMode, extras: &[&str], what: &str) ->
     format!("{:032x}", hash::digest(all.as_bytes()))
 }
 
-fn copy(
-    target: &Path,
-    (corpus, content): (&Corpus, ContentMode),
-    extras: &[&str],
-    source: String,
-    keep: Keep<'_>,
-    watch: &Watch,
-) -> Result<Stock, EngineError> {
-    let pending = target.with_extension("part");
-    let file = File::create(&pending).map_err(|error| EngineError::write(&pending, error))?;
-    let mut copier = Copier {
-        out: BufWriter::with_capacity(1 << 20, file),
-        stock: Stock { source, ..Stock::default() },
-        extras: extras.len(),
-        error: None,
-    };
-    let options = ReadOptions {
-        extras: extras.iter().map(|&name| name.to_owned()).collect(),
-        ..(**corpus.options()).clone()
-    };
-    copier.all(corpus, &Arc::new(options), content, keep, watch)?;
-    let Copier { mut out, stock, error, .. } = copier;
-    let done = error.map_or_else(|| out.flush(), Err);
-    done.and_then(|()| std::fs::rename(&pending, target))
-        .map_err(|error| EngineError::write(&pending, error))?;
-    Ok(stock)
-}
-
-struct Copier {
-    out: BufWriter<File>,
+/// A copy that is being made.
+pub struct Stocking {
+    folder: PathBuf,
+    lines: BufWriter<File>,
+    starts: BufWriter<File>,
+    position: u64,
     stock: Stock,
-    extras: usize,
-    /// Why a line could not be written.
-    error: Option<std::io::Error>,
+    line: Vec<u8>,
 }
 
-impl Copier {
-    fn all(
-        &mut self,
-        corpus: &Corpus,
-        options: &Arc<ReadOptions>,
-        content: ContentMode,
-        keep: Keep<'_>,
-        watch: &Watch,
-    ) -> Result<(), EngineError> {
-        for shard in corpus.shards() {
-            let walked = walk::documents_while(shard, options, content, watch, |found| {
-                self.one(found, keep);
-                Ok(self.error.is_none())
-            });
-            walked?;
-            if self.error.is_some() {
-                break;
-            }
-        }
-        Ok(())
+impl Stocking {
+    /// Begins a copy in `folder`; `source` says what it is made of.
+    pub fn begin(folder: &Path, source: String) -> Result<Self, EngineError> {
+        std::fs::create_dir_all(folder).map_err(|error| EngineError::write(folder, error))?;
+        let create = |name: &str| {
+            let path = pending(folder, name);
+            let file = File::create(&path).map_err(|error| EngineError::write(&path, error))?;
+            Ok::<_, EngineError>(BufWriter::with_capacity(1 << 20, file))
+        };
+        Ok(Stocking {
+            folder: folder.to_owned(),
+            lines: create(LINES)?,
+            starts: create(STARTS)?,
+            position: 0,
+            stock: Stock { source, ..Stock::default() },
+            line: Vec::new(),
+        })
     }
 
-    fn one(&mut self, found: Found<'_>, keep: Keep<'_>) {
+    /// Copies a document, of which `n` is the number in its corpus; returns its number in the copy.
+    pub fn put(
+        &mut self,
+        n: u64,
+        (name, url): (&str, Option<&str>),
+        extras: Vec<Option<String>>,
+        text: &str,
+    ) -> Result<u64, EngineError> {
+        let number = self.stock.documents;
+        let line = Line {
+            id: number.to_string(),
+            n,
+            name: name.to_owned(),
+            url: url.map(str::to_owned),
+            extras,
+            text: text.to_owned(),
+        };
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, &line).map_err(|error| self.failed(LINES, error.into()))?;
+        self.line.push(b'\n');
+        self.lines.write_all(&self.line).map_err(|error| self.failed(LINES, error))?;
+        self.start()?;
+        self.position += self.line.len() as u64;
+        self.stock.documents += 1;
+        self.stock.text_bytes += text.len() as u64;
+        Ok(number)
+    }
+
+    /// Notes where the next line begins.
+    fn start(&mut self) -> Result<(), EngineError> {
+        let start = self.position.to_le_bytes();
+        self.starts.write_all(&start).map_err(|error| self.failed(STARTS, error))
+    }
+
+    fn failed(&self, name: &str, error: std::io::Error) -> EngineError {
+        EngineError::write(&pending(&self.folder, name), error)
+    }
+
+    fn take(&mut self, found: Found<'_>, extras: usize, keep: Keep<'_>) -> Result<(), EngineError> {
         match found {
-            Found::Skipped(_) => {}
+            Found::Skipped(_) => Ok(()),
             Found::Rejected(rejection) => {
                 self.stock.found += 1;
                 self.stock.rejected += 1;
                 self.stock.first_rejection.get_or_insert_with(|| rejection.reason.to_string());
+                Ok(())
             }
             Found::Document { document, text } => {
                 let n = self.stock.found;
                 self.stock.found += 1;
                 if !keep(n, &document, text) {
-                    return;
+                    return Ok(());
                 }
-                let line = Line {
-                    id: self.stock.documents.to_string(),
-                    n,
-                    name: document.id.to_owned(),
-                    url: document.url.map(str::to_owned),
-                    extras: (0..self.extras).map(|at| document.extras.get(at).map(str::to_owned)).collect(),
-                    text: text.to_owned(),
-                };
-                self.stock.documents += 1;
-                self.stock.text_bytes += text.len() as u64;
-                let written = serde_json::to_writer(&mut self.out, &line).map_err(std::io::Error::from);
-                self.error = written.and_then(|()| self.out.write_all(b"\n")).err();
+                let extras = (0..extras).map(|at| document.extras.get(at).map(str::to_owned)).collect();
+                self.put(n, (document.id, document.url), extras, text).map(drop)
             }
         }
     }
+
+    /// Ends the copy: from now on it is there.
+    pub fn finish(mut self) -> Result<Shelf, EngineError> {
+        self.start()?;
+        self.lines.flush().map_err(|error| self.failed(LINES, error))?;
+        self.starts.flush().map_err(|error| self.failed(STARTS, error))?;
+        for name in [LINES, STARTS] {
+            let renamed = std::fs::rename(pending(&self.folder, name), self.folder.join(name));
+            renamed.map_err(|error| self.failed(name, error))?;
+        }
+        let facts = self.folder.join(STOCK);
+        let text =
+            serde_json::to_vec(&self.stock).map_err(|error| EngineError::write(&facts, error.into()))?;
+        write_whole(&facts, &text)?;
+        Shelf::open(&self.folder, self.stock)
+    }
+}
+
+/// What a file is called until it is whole.
+fn pending(folder: &Path, name: &str) -> PathBuf {
+    folder.join(name).with_added_extension("part")
 }
 
 #[cfg(test)]

@@ -252,7 +252,7 @@ pub(crate) mod tests {
     pub(crate) fn odd() -> impl Strategy<Value = String> {
         prop_oneof![
             "\\PC{0,40}",
-            "(http|HTTPS|ftp|x)?:?//?[aA@.:wW\\[\\]%4é ]{0,12}[/?#;&=.%0-9a-fA-FiIndex wjsESIONut_ü \t]{0,40}",
+            "(http|HTTPS|ftp|x)?:?//?[aA@.:wW\\[\\]%4é ]{0,12}(:80|:443)?[/?#;&=.%0-9a-fA-FiIndex wjsESIONut_ü \t]{0,40}",
             "https?://(www\\.){0,3}[a-c.]{1,5}(/(\\.|\\.\\.|index\\.html|%2[eE]|a|)){0,6}(\\?(sid=1|utm_a=b|c=d|&){0,4})?",
         ]
     }

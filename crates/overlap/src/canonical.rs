@@ -1,6 +1,6 @@
 //! A stronger form than normal: addresses for which nearly all servers have one page are one.
 //!
-//! On top of the normal form: `http` for `https`; no `www.` before the host and no dot behind it; `.` and `..` resolved; no slash,
+//! On top of the normal form: `http` for `https`, and neither of their ports; no `www.` before the host and no dot behind it; `.` and `..` resolved; no slash,
 //! `index` or `default` page at the end of the path; unreserved letters as themselves and all else that needs it as `%XX`; no
 //! session ids (`jsessionid`, `PHPSESSID`, `sid`) and no campaigns (`utm_…`). What is left of the query keeps its order: to
 //! some servers it matters.
@@ -31,9 +31,12 @@ const PATH_SESSION: &str = ";jsessionid=";
 pub fn canonical(address: &str) -> String {
     let Some(parts) = parts(address) else { return address.trim().to_owned() };
     let scheme = parts.scheme.to_ascii_lowercase();
-    let port = parts.port.filter(|port| !port.is_empty() && *port != default_port(&scheme));
+    let web = matches!(scheme.as_str(), "http" | "https");
+    // The two are one, and so are the ports that they mean.
+    let usual = |port: &str| port == default_port(&scheme) || web && matches!(port, "80" | "443");
+    let port = parts.port.filter(|port| !port.is_empty() && !usual(port));
     let mut out = String::with_capacity(address.len() + 8);
-    out.push_str(if scheme == "https" { "http" } else { &scheme });
+    out.push_str(if web { "http" } else { &scheme });
     out.push_str("://");
     out.push_str(parts.user);
     out.push_str(plain_host(&parts.host.to_lowercase()));
@@ -57,7 +60,7 @@ fn plain_host(host: &str) -> &str {
     let undotted = host.trim_end_matches(is_no_letter);
     let mut plain = if undotted.is_empty() { host } else { undotted };
     while let Some(shorter) = plain.strip_prefix("www.").filter(|rest| rest.contains('.')) {
-        plain = shorter;
+        plain = shorter.trim_start();
     }
     plain
 }
@@ -174,7 +177,8 @@ mod tests {
         for (address, wanted) in [
             ("http://a.org/", "http://a.org"),
             ("https://WWW.a.org:443/x/", "http://a.org/x"),
-            ("https://a.org:80/", "http://a.org:80"),
+            ("https://a.org:80/", "http://a.org"),
+            ("http://a.org:8080/", "http://a.org:8080"),
             ("http://www.org/", "http://www.org"),
             ("http://www.www.a.org./", "http://a.org"),
             ("http://a.org/b/Default.ASPX", "http://a.org/b"),

@@ -4,6 +4,7 @@ mod job;
 mod judgments;
 mod lab;
 mod two;
+mod urls;
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -27,7 +28,8 @@ pub use judgments::{
     RunsCommand, RunsDedupArgs, StaysArg,
 };
 pub use lab::{CheckArgs, ExperimentArgs, LabCommand, LabCompareArgs, PoolArg, ReviewArgs, TuneArgs};
-pub use two::{CompareArgs, SegmentArg, TransferArgs, WithArgs, right_segments};
+pub use two::{CompareArgs, SegmentArg, TransferArgs, right_segments};
+pub use urls::{MatchingArg, SnapshotArgs, UrlsArgs};
 
 /// Finds near-duplicate documents inside and between web-scale text corpora
 ///
@@ -68,6 +70,22 @@ pub enum Command {
         override_usage = "lookalike transfer [OPTIONS] --output <DIR> --judgments <QRELS>... --from <OLD>... --to <NEW>..."
     )]
     Transfer(Box<TransferArgs>),
+    /// Find which addresses corpora share, and what became of their pages
+    ///
+    /// Writes shared addresses with their documents and how similar these are (overlap.jsonl), tables of domains and of what
+    /// survived (domains.tsv, tlds.tsv, survival.tsv), counts (summary.json), what could not be read (rejected.jsonl) and a report.
+    ///
+    /// With --with given several times, all of this compares LEFT with the first, and snapshots.tsv and snapshots.jsonl say for each
+    /// snapshot: still, the addresses of LEFT that are there; always, those that are in it and all before it; new, its addresses
+    /// that were nowhere before; unchanged and near, the pages of LEFT with equal words, and with a similarity of --threshold or
+    /// more; shingles_there and shingles_all, the mean share of a left page's 5-word shingles that its version has, over pages that
+    /// are there and over all pages, gone ones with 0; kept, the addresses of the snapshot before that are there, and with
+    /// _since behind their names what changed since then; all of it also by top-level domain. Half-lives, in summary.json, are
+    /// those of exponential curves through the shares, in snapshots.
+    #[command(
+        override_usage = "lookalike urls [OPTIONS] --output <DIR> <LEFT>... --with <RIGHT>... [--with <RIGHT>...]..."
+    )]
+    Urls(Box<UrlsArgs>),
     /// Count the words of a corpus, for methods that weigh them
     ///
     /// A method reads words by its own profile: imatch by kolcz, a1 to a12 by yandex. Give the same one by --profile,
@@ -164,7 +182,8 @@ impl InputArgs {
 pub struct ReadingArgs {
     /// Format of every input, instead of what its content shows
     ///
-    /// One of jsonl, parquet, warc (also WET), arc, trec, mediawiki, mbox, email, csv, tsv, html, text.
+    /// One of jsonl, parquet, warc (also WET), arc, trec, mediawiki, mbox, email, csv, tsv, html, text, list (of
+    /// addresses, also with an id and a tab before each).
     #[arg(long, value_name = "FORMAT", help_heading = "Reading", value_parser = format_parser)]
     pub input_format: Option<Format>,
 
@@ -231,6 +250,7 @@ impl ReadingArgs {
             revisions: self.revisions,
             namespaces: self.namespaces.clone(),
             format: self.input_format,
+            addresses: false,
             extras: Vec::new(),
         }
     }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
+use clap::{Args, ValueEnum};
 use lookalike::corpus::write::RowFormat;
 use lookalike::corpus::{Corpus, ReadOptions};
 use lookalike::engine::JobRecipe;
@@ -13,58 +13,9 @@ use lookalike::judgments::Layout;
 use lookalike_transfer::moved::Matches;
 use lookalike_transfer::segments::Segment;
 
+use super::urls::SnapshotArgs;
 use super::{MatchArgs, ReadingArgs, ResourceArgs, TableFormat, positive};
 use crate::exit::Failure;
-
-/// The right side: one corpus, or several snapshots of one, each with its inputs. How often `--with` was typed matters, which
-/// only the matches tell.
-#[derive(Debug, Clone, Default)]
-pub struct WithArgs {
-    /// The inputs of each snapshot, in order.
-    pub snapshots: Vec<Vec<OsString>>,
-}
-
-const WITH: &str = "with";
-
-impl Args for WithArgs {
-    fn augment_args(command: Command) -> Command {
-        command.arg(
-            Arg::new(WITH)
-                .long(WITH)
-                .value_name("RIGHT")
-                .help("The other corpus: files, folders or patterns; given again, a later snapshot of it")
-                .num_args(1..)
-                .required(true)
-                .action(ArgAction::Append)
-                .value_parser(value_parser!(OsString)),
-        )
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for WithArgs {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut with = WithArgs::default();
-        with.update_from_arg_matches(matches)?;
-        Ok(with)
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        let snapshots = matches.get_occurrences::<OsString>(WITH).into_iter().flatten();
-        self.snapshots = snapshots.map(|inputs| inputs.cloned().collect()).collect();
-        Ok(())
-    }
-}
-
-impl WithArgs {
-    /// All inputs, in order.
-    pub fn inputs(&self) -> Vec<OsString> {
-        self.snapshots.concat()
-    }
-}
 
 /// Parts of the right side that are counted by themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -86,7 +37,7 @@ pub struct CompareArgs {
 
     /// The right side.
     #[command(flatten)]
-    pub with: WithArgs,
+    pub with: SnapshotArgs,
 
     /// Folder for the results
     ///
@@ -228,7 +179,7 @@ impl CompareArgs {
 
 /// The parts of the right side, in the order of its shards.
 pub fn right_segments(
-    with: &WithArgs,
+    with: &SnapshotArgs,
     what: SegmentArg,
     options: &ReadOptions,
 ) -> Result<Vec<Segment>, Failure> {

@@ -24,6 +24,7 @@ mod sample;
 mod stats;
 mod transfer;
 mod tune;
+mod urls;
 
 use std::sync::Arc;
 
@@ -39,6 +40,7 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         Command::Pairs(args) => pairs::run(&args, watch),
         Command::Compare(args) => compare::run(&args, watch),
         Command::Transfer(args) => transfer::run(&args, watch),
+        Command::Urls(args) => urls::run(&args, watch),
         Command::Lexicon(args) => lexicon::run(&args, watch),
         Command::Lab(LabCommand::Compare(args)) => lab_compare::run(&args, watch),
         Command::Lab(LabCommand::Tune(args)) => tune::run(&args, watch),

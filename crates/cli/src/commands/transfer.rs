@@ -19,7 +19,7 @@ use lookalike_transfer::study::transfer_study;
 use lookalike_transfer::transfer::{self, Request};
 use serde::Deserialize;
 
-use crate::args::{TransferArgs, WithArgs, right_segments};
+use crate::args::{SnapshotArgs, TransferArgs, right_segments};
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
@@ -201,7 +201,7 @@ fn stock(
 
 fn wanted(args: &TransferArgs, open: &OpenJob, watch: &Watch) -> Result<Wanted, Failure> {
     let recipe = open.recipe();
-    let to = WithArgs { snapshots: vec![args.to.clone()] };
+    let to = SnapshotArgs { snapshots: vec![args.to.clone()] };
     let parts = right_segments(&to, args.segment, &recipe.read_options()?)?;
     Ok(Wanted {
         methods: args.matching.names(recipe),

@@ -158,7 +158,7 @@ fn a_file_of_no_known_format_stops_the_work() {
 fn a_table_without_text_names_the_columns_it_has() {
     let folder = Folder::new();
     let sentence = "a.csv has no column \"text\" or \"html\"; its columns are \"a\", \"b\"; \
-                    name the right ones with --text-field, --html-field or --id-field";
+                    name the right ones with --text-field, --html-field, --url-field or --id-field";
     corpus("stats").path(folder.file("a.csv", "a,b\n1,2\n")).run().fails(1, sentence);
 }
 

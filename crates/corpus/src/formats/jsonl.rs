@@ -1,5 +1,6 @@
-//! JSON lines: one JSON object per line.
+//! JSON lines: one JSON object per line; and lists, whose lines are addresses.
 
+mod entry;
 mod extras;
 mod lines;
 mod scan;
@@ -12,6 +13,7 @@ use memchr::memmem::Finder;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+pub(crate) use self::entry::Entry;
 use self::extras::LineExtras;
 pub use self::lines::{LineReader, Lines, LinesView};
 use super::resync::skip_byte_order_mark;
@@ -35,6 +37,13 @@ impl Jsonl {
     pub(crate) fn new(stream: Stream, ledger: Ledger) -> Self {
         let values = Values::new(&ledger.options);
         Jsonl { stream, ledger, line_end: Finder::new(b"\n"), used: 0, values, few_before: 0 }
+    }
+
+    /// Reads a list of addresses instead.
+    pub(crate) fn list(stream: Stream, ledger: Ledger) -> Self {
+        let mut jsonl = Jsonl::new(stream, ledger);
+        jsonl.values.list = true;
+        jsonl
     }
 
     /// Frames the next line that is not blank.
@@ -121,12 +130,15 @@ struct Values {
     html: Slot,
     url: Slot,
     extras: LineExtras,
+    /// Lines are addresses and no objects.
+    list: bool,
 }
 
 impl Values {
     fn new(options: &ReadOptions) -> Self {
         let empty = Slot::default;
-        Values { id: empty(), text: empty(), html: empty(), url: empty(), extras: LineExtras::new(options) }
+        let extras = LineExtras::new(options);
+        Values { id: empty(), text: empty(), html: empty(), url: empty(), extras, list: false }
     }
 
     /// Reads a record as it stands in the shard; returns it as text, without its end.
@@ -139,10 +151,13 @@ impl Values {
     /// Reads a line: what is common by the scanner, the rest by the parser.
     fn read(&mut self, line: &str, options: &ReadOptions) -> Result<(), Reason> {
         self.clear();
+        if self.list {
+            return self.entry(line);
+        }
         if scan::read(line, options, self).is_none() {
             self.parse(line, options)?;
         }
-        if !self.text.is_there() && !self.html.is_there() {
+        if !options.addresses && !self.text.is_there() && !self.html.is_there() {
             let Fields { text, html, .. } = &options.fields;
             return Err(Reason::MissingField(format!("neither {text:?} nor {html:?} is there")));
         }

@@ -213,10 +213,14 @@ impl Leaves {
             url: place(url, is_text),
             extras: ledger.options.extras.iter().map(extra).collect::<Result<_, _>>()?,
         };
-        if leaves.text.is_none() && leaves.html.is_none() {
+        let (missing, wanted) = match ledger.options.addresses {
+            true => (leaves.url.is_none(), format!("{url:?}")),
+            false => (leaves.text.is_none() && leaves.html.is_none(), format!("{text:?} or {html:?}")),
+        };
+        if missing {
             return Err(CorpusError::NoColumn {
                 name: ledger.shard.clone(),
-                wanted: format!("{text:?} or {html:?} that holds text"),
+                wanted: format!("{wanted} that holds text"),
                 found: found(),
             });
         }
@@ -337,8 +341,10 @@ impl Group {
             Some(bytes) => Some((Media::Text, text, bytes)),
             None => cell(&self.html).map(|bytes| (Media::Html, html, bytes)),
         };
-        let Some((media, name, bytes)) = body else {
-            return Err(Reason::MissingField(format!("neither {text:?} nor {html:?} is there")));
+        let (media, name, bytes) = match body {
+            Some(body) => body,
+            None if ledger.options.addresses => (Media::Text, text, &b""[..]),
+            None => return Err(Reason::MissingField(format!("neither {text:?} nor {html:?} is there"))),
         };
         if bytes.len() > ledger.limit() {
             return Err(Reason::TooLong { limit: ledger.limit() as u64 });

@@ -371,8 +371,11 @@ impl Columns {
         let found = || names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
         let name = || ledger.shard.clone();
         let Fields { id, text, html, url } = &ledger.options.fields;
-        if place(text).or(place(html)).is_none() {
-            let wanted = format!("{text:?} or {html:?}");
+        let (missing, wanted) = match ledger.options.addresses {
+            true => (place(url).is_none(), format!("{url:?}")),
+            false => (place(text).or(place(html)).is_none(), format!("{text:?} or {html:?}")),
+        };
+        if missing {
             return Err(CorpusError::NoColumn { name: name(), wanted, found: found() });
         }
         let no_field =
@@ -414,6 +417,15 @@ mod tests {
 
     fn tsv(bytes: impl Into<Vec<u8>>) -> Table {
         Table::new(stream(bytes), ledger(ReadOptions::default()), b'\t').unwrap()
+    }
+
+    #[test]
+    fn where_addresses_are_wanted_a_row_needs_no_text() {
+        let options = || ReadOptions { addresses: true, ..ReadOptions::default() };
+        let rows = "url,id\nhttp://a/,1\n,2\n";
+        assert_eq!(briefs(&mut csv_by(rows, usize::MAX, options())), ["1: ", "2: "]);
+        let table = Table::new(stream("id,text\n1,x\n"), ledger(options()), b',');
+        assert!(matches!(table, Err(CorpusError::NoColumn { wanted, .. }) if wanted == "\"url\""));
     }
 
     #[test]

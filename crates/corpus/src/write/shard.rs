@@ -118,7 +118,7 @@ impl Copied {
 ///
 /// | format | copied as |
 /// |---|---|
-/// | JSON lines, CSV, TSV | lines, the latter two behind their header |
+/// | JSON lines, lists, CSV, TSV | lines, the latter two behind their header |
 /// | WARC (and WET), ARC | records, each a member of its own where they are compressed with gzip or zstd |
 /// | TREC, mbox | everything from `<DOC>` or `From ` to the next one |
 /// | Parquet | rows of equal values under the same schema |
@@ -128,7 +128,7 @@ impl Copied {
 /// The documents of the others are best written as JSON lines, see [`JsonlWriter`](super::JsonlWriter).
 pub fn can_copy(format: Format) -> bool {
     match format {
-        Format::Jsonl | Format::Csv | Format::Tsv | Format::Parquet => true,
+        Format::Jsonl | Format::List | Format::Csv | Format::Tsv | Format::Parquet => true,
         Format::Warc | Format::Arc | Format::Trec | Format::Mbox => true,
         Format::MediaWiki | Format::Email | Format::Html | Format::Text => false,
     }

@@ -32,13 +32,13 @@ const AT_ONCE: u64 = 8;
 
 /// What a file holds and which job it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Label {
+pub struct Label {
     /// What the records are, in at most 12 letters.
-    pub(crate) kind: &'static str,
+    pub kind: &'static str,
     /// Bytes per record.
-    pub(crate) width: usize,
+    pub width: usize,
     /// Stamp of the job.
-    pub(crate) stamp: u128,
+    pub stamp: u128,
 }
 
 impl Label {
@@ -63,7 +63,8 @@ impl Label {
 }
 
 /// Writes a run file.
-pub(crate) struct RunWriter {
+#[derive(Debug)]
+pub struct RunWriter {
     label: Label,
     path: PathBuf,
     pending: PathBuf,
@@ -74,7 +75,8 @@ pub(crate) struct RunWriter {
 }
 
 impl RunWriter {
-    pub(crate) fn create(path: &Path, label: Label) -> Result<Self, EngineError> {
+    /// Begins a file that will stand at `path`.
+    pub fn create(path: &Path, label: Label) -> Result<Self, EngineError> {
         let pending = path.with_added_extension("part");
         let mut file = File::create(&pending).map_err(|error| EngineError::write(&pending, error))?;
         file.write_all(&[0; HEADER]).map_err(|error| EngineError::write(&pending, error))?;
@@ -84,7 +86,7 @@ impl RunWriter {
     }
 
     /// Appends bytes; records of the file's width, one or many, or parts of them.
-    pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<(), EngineError> {
+    pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), EngineError> {
         self.bytes += bytes.len() as u64;
         loop {
             let room = self.size - self.block.len();
@@ -100,7 +102,7 @@ impl RunWriter {
     }
 
     /// Bytes pushed so far: where the next one will stand.
-    pub(crate) fn position(&self) -> u64 {
+    pub fn position(&self) -> u64 {
         self.bytes
     }
 
@@ -113,12 +115,12 @@ impl RunWriter {
     }
 
     /// Closes the file and gives it its name.
-    pub(crate) fn finish(self) -> Result<(), EngineError> {
+    pub fn finish(self) -> Result<(), EngineError> {
         self.finish_with_mark(0)
     }
 
     /// As [`RunWriter::finish`], with a number in the header.
-    pub(crate) fn finish_with_mark(mut self, mark: u64) -> Result<(), EngineError> {
+    pub fn finish_with_mark(mut self, mark: u64) -> Result<(), EngineError> {
         if !self.block.is_empty() {
             self.flush()?;
         }
@@ -134,7 +136,7 @@ impl RunWriter {
 
 /// A run file that was opened and whose header was checked.
 #[derive(Debug)]
-pub(crate) struct Run {
+pub struct Run {
     path: PathBuf,
     file: File,
     width: usize,
@@ -144,7 +146,8 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn open(path: &Path, label: Label) -> Result<Self, EngineError> {
+    /// Opens a file and checks its header.
+    pub fn open(path: &Path, label: Label) -> Result<Self, EngineError> {
         let file = File::open(path).map_err(|error| EngineError::read(path, error))?;
         let mut header = [0; HEADER];
         read_at(&file, &mut header, 0).map_err(|error| damaged_or(path, error))?;
@@ -168,17 +171,17 @@ impl Run {
     }
 
     /// Number of records.
-    pub(crate) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.count
     }
 
     /// The number that its writer left in the header.
-    pub(crate) fn mark(&self) -> u64 {
+    pub fn mark(&self) -> u64 {
         self.mark
     }
 
     /// Bytes of all records.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.count * self.width as u64
     }
 
@@ -205,7 +208,7 @@ impl Run {
     }
 
     /// The records from the front.
-    pub(crate) fn records(self) -> Records {
+    pub fn records(self) -> Records {
         Records { run: self, next: 0, block: Vec::new(), at: 0 }
     }
 }
@@ -218,12 +221,12 @@ fn damaged_or(path: &Path, error: std::io::Error) -> EngineError {
 }
 
 #[cfg(unix)]
-fn read_at(file: &File, out: &mut [u8], position: u64) -> std::io::Result<()> {
+pub(crate) fn read_at(file: &File, out: &mut [u8], position: u64) -> std::io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, out, position)
 }
 
 #[cfg(windows)]
-fn read_at(file: &File, mut out: &mut [u8], mut position: u64) -> std::io::Result<()> {
+pub(crate) fn read_at(file: &File, mut out: &mut [u8], mut position: u64) -> std::io::Result<()> {
     while !out.is_empty() {
         match std::os::windows::fs::FileExt::seek_read(file, out, position)? {
             0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
@@ -238,7 +241,7 @@ fn read_at(file: &File, mut out: &mut [u8], mut position: u64) -> std::io::Resul
 
 /// The records of a run from the front, a block at a time.
 #[derive(Debug)]
-pub(crate) struct Records {
+pub struct Records {
     run: Run,
     next: u64,
     block: Vec<u8>,
@@ -247,8 +250,12 @@ pub(crate) struct Records {
 
 impl Records {
     /// The next record, or none at the end.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "records borrow from the run, which `Iterator` cannot say"
+    )]
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, EngineError> {
+    pub fn next(&mut self) -> Result<Option<&[u8]>, EngineError> {
         if self.at == self.block.len() && !self.load()? {
             return Ok(None);
         }
@@ -258,7 +265,7 @@ impl Records {
     }
 
     /// Fills `out` with the next bytes, across blocks; false at the end of the run.
-    pub(crate) fn take(&mut self, out: &mut [u8]) -> Result<bool, EngineError> {
+    pub fn take(&mut self, out: &mut [u8]) -> Result<bool, EngineError> {
         let mut filled = 0;
         while filled < out.len() {
             if self.at == self.block.len() && !self.load()? {
@@ -277,7 +284,7 @@ impl Records {
     }
 
     /// The error about content that cannot be.
-    pub(crate) fn damaged(&self, what: &str) -> EngineError {
+    pub fn damaged(&self, what: &str) -> EngineError {
         EngineError::Damaged { file: self.run.path.clone(), what: what.to_owned() }
     }
 

@@ -2,8 +2,10 @@
 //!
 //! - [`file`]: checksummed run files
 //! - [`sort`]: records in order, in memory or on disk
+//! - [`strings`]: texts in order, and what was counted for each
 //! - [`symbols`]: the spool: what each document is measured by
 
-pub(crate) mod file;
-pub(crate) mod sort;
+pub mod file;
+pub mod sort;
+pub mod strings;
 pub(crate) mod symbols;

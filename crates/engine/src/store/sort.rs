@@ -11,7 +11,7 @@ use super::file::{Label, Records, Run, RunWriter};
 use crate::error::EngineError;
 
 /// How a record is kept in a file. Records that compare equal are equal.
-pub(crate) trait Codec: Copy + Send + Sync {
+pub trait Codec: Copy + Send + Sync {
     /// The record in memory.
     type Item: Copy + Ord + Send + Sync;
     /// What the records are, in at most 12 letters.
@@ -32,10 +32,13 @@ const MOST_WIDTH: usize = 64;
 
 /// Where sorted runs go, and what they are stamped with.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
-    pub(crate) folder: PathBuf,
-    pub(crate) name: String,
-    pub(crate) stamp: u128,
+pub struct Place {
+    /// The folder.
+    pub folder: PathBuf,
+    /// What the names of the files begin with.
+    pub name: String,
+    /// The stamp of the job.
+    pub stamp: u128,
 }
 
 impl Place {
@@ -43,13 +46,13 @@ impl Place {
         Label { kind: C::KIND, width: codec.width(), stamp: self.stamp }
     }
 
-    fn run(&self, number: usize) -> PathBuf {
+    pub(super) fn run(&self, number: usize) -> PathBuf {
         self.folder.join(format!("{}.{number:06}", self.name))
     }
 }
 
 /// Takes records in any order.
-pub(crate) struct Sorter<C: Codec> {
+pub struct Sorter<C: Codec> {
     codec: C,
     place: Place,
     buffer: Vec<C::Item>,
@@ -63,14 +66,14 @@ pub(crate) struct Sorter<C: Codec> {
 
 impl<C: Codec> Sorter<C> {
     /// Holds at most `bytes` of records in memory.
-    pub(crate) fn new(place: Place, codec: C, bytes: usize) -> Self {
+    pub fn new(place: Place, codec: C, bytes: usize) -> Self {
         let capacity = (bytes / size_of::<C::Item>()).max(1024);
         Sorter { codec, place, buffer: Vec::new(), capacity, runs: Vec::new(), next: 0, distinct: false }
     }
 
     /// Goes on with the runs that an earlier process left behind, up to the last one that ends with a mark;
     /// returns that mark.
-    pub(crate) fn resume(place: Place, codec: C, bytes: usize) -> Result<(Self, Option<u64>), EngineError> {
+    pub fn resume(place: Place, codec: C, bytes: usize) -> Result<(Self, Option<u64>), EngineError> {
         let mut sorter = Sorter::new(place, codec, bytes);
         let mut found = existing(&sorter.place)?;
         let mut last = None;
@@ -87,12 +90,13 @@ impl<C: Codec> Sorter<C> {
     }
 
     /// Equal records are wanted once or more, not as often as they came.
-    pub(crate) fn distinct(mut self) -> Self {
+    pub fn distinct(mut self) -> Self {
         self.distinct = true;
         self
     }
 
-    pub(crate) fn push(&mut self, item: C::Item) -> Result<(), EngineError> {
+    /// Takes a record.
+    pub fn push(&mut self, item: C::Item) -> Result<(), EngineError> {
         if self.buffer.len() == self.capacity && !self.shrunk() {
             self.spill(0)?;
         }
@@ -105,7 +109,7 @@ impl<C: Codec> Sorter<C> {
     }
 
     /// Puts what is in memory to disk if that is much; a later process may go on behind `mark`.
-    pub(crate) fn checkpoint(&mut self, mark: u64) -> Result<(), EngineError> {
+    pub fn checkpoint(&mut self, mark: u64) -> Result<(), EngineError> {
         if self.buffer.len() < self.capacity / 2 || self.shrunk() {
             return Ok(());
         }
@@ -147,7 +151,7 @@ impl<C: Codec> Sorter<C> {
     }
 
     /// All records, in order.
-    pub(crate) fn sorted(mut self) -> Result<Sorted<C>, EngineError> {
+    pub fn sorted(mut self) -> Result<Sorted<C>, EngineError> {
         if self.runs.is_empty() {
             self.sort();
             return Ok(Sorted::Memory(self.buffer, 0));
@@ -161,7 +165,7 @@ impl<C: Codec> Sorter<C> {
     }
 
     /// Puts all to disk and returns the runs, fit to be merged by [`open_runs`].
-    pub(crate) fn into_runs(mut self) -> Result<Vec<PathBuf>, EngineError> {
+    pub fn into_runs(mut self) -> Result<Vec<PathBuf>, EngineError> {
         if !self.buffer.is_empty() {
             self.spill(0)?;
         }
@@ -184,8 +188,13 @@ fn number_of(path: &Path) -> usize {
     path.extension().and_then(|number| number.to_str()).and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
+/// Removes the runs of a place that are on disk: what an earlier process left unfinished.
+pub fn clear(place: &Place) -> Result<(), EngineError> {
+    existing(place)?.iter().try_for_each(|path| remove(path))
+}
+
 /// The runs of a place that are on disk, in their order.
-pub(crate) fn existing(place: &Place) -> Result<Vec<PathBuf>, EngineError> {
+pub fn existing(place: &Place) -> Result<Vec<PathBuf>, EngineError> {
     let mut found = Vec::new();
     let entries =
         std::fs::read_dir(&place.folder).map_err(|error| EngineError::read(&place.folder, error))?;
@@ -227,7 +236,7 @@ fn merge_all<C: Codec>(
 }
 
 /// Sorted records, from memory or from disk.
-pub(crate) enum Sorted<C: Codec> {
+pub enum Sorted<C: Codec> {
     /// The records and how many were taken.
     Memory(Vec<C::Item>, usize),
     /// A merge of runs.
@@ -235,9 +244,18 @@ pub(crate) enum Sorted<C: Codec> {
 }
 
 impl<C: Codec> Sorted<C> {
+    /// The records of the first so many runs of a place, which a sorter left behind there.
+    pub fn open(codec: C, place: &Place, runs: usize) -> Result<Self, EngineError> {
+        let mut paths = existing(place)?;
+        // What is behind them was merged from them by an earlier process.
+        paths.split_off(runs.min(paths.len())).iter().try_for_each(|path| remove(path))?;
+        Ok(Sorted::Disk(merge_all(codec, place, paths, runs)?))
+    }
+
     /// The next record in order.
+    #[expect(clippy::should_implement_trait, reason = "it may fail, which `Iterator` cannot say")]
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<Option<C::Item>, EngineError> {
+    pub fn next(&mut self) -> Result<Option<C::Item>, EngineError> {
         match self {
             Sorted::Memory(items, taken) => {
                 let item = items.get(*taken).copied();
@@ -250,7 +268,7 @@ impl<C: Codec> Sorted<C> {
 }
 
 /// A merge of sorted runs.
-pub(crate) struct Merge<C: Codec> {
+pub struct Merge<C: Codec> {
     codec: C,
     runs: Vec<Source>,
     heads: BinaryHeap<Reverse<(C::Item, usize)>>,
@@ -263,7 +281,8 @@ struct Source {
 }
 
 /// Records whose document number can be moved: runs of one part of the corpus count from its first document.
-pub(crate) trait Rebase: Codec {
+pub trait Rebase: Codec {
+    /// The record with so much added to its document number.
     fn rebase(item: Self::Item, base: u32) -> Self::Item;
 }
 
@@ -294,8 +313,9 @@ impl<C: Codec> Merge<C> {
     }
 
     /// The next record in order.
+    #[expect(clippy::should_implement_trait, reason = "it may fail, which `Iterator` cannot say")]
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<Option<C::Item>, EngineError> {
+    pub fn next(&mut self) -> Result<Option<C::Item>, EngineError> {
         let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
         let Reverse((item, index)) = *head;
         match self.runs[index].records.next()? {
@@ -307,12 +327,12 @@ impl<C: Codec> Merge<C> {
 }
 
 /// A merge of runs whose documents are numbered from a base each.
-pub(crate) struct Rebased<C: Rebase>(Merge<C>);
+pub struct Rebased<C: Rebase>(Merge<C>);
 
 impl<C: Rebase> Rebased<C> {
     /// Merges the runs `(path, base)`; beyond what can be open at once they are first merged in steps under
     /// `place`, which is empty before and whose runs are for the caller to remove.
-    pub(crate) fn open(codec: C, place: &Place, runs: &[(PathBuf, u32)]) -> Result<Self, EngineError> {
+    pub fn open(codec: C, place: &Place, runs: &[(PathBuf, u32)]) -> Result<Self, EngineError> {
         let label = place.label(codec);
         let mut level = runs.to_vec();
         let mut next = existing(place)?.last().map_or(0, |path| number_of(path) + 1);
@@ -343,8 +363,9 @@ impl<C: Rebase> Rebased<C> {
     }
 
     /// The next record in order.
+    #[expect(clippy::should_implement_trait, reason = "it may fail, which `Iterator` cannot say")]
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<Option<C::Item>, EngineError> {
+    pub fn next(&mut self) -> Result<Option<C::Item>, EngineError> {
         let merge = &mut self.0;
         let Some(mut head) = merge.heads.peek_mut() else { return Ok(None) };
         let Reverse((item, index)) = *head;
@@ -438,17 +459,17 @@ impl Codec for Digests {
     }
 }
 
-/// Two document numbers, the first in the upper half.
+/// Two document numbers, the first in the upper half; or any number.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Couples;
+pub struct Couples;
 
 /// Two document numbers as one number.
-pub(crate) fn couple(first: u32, second: u32) -> u64 {
+pub fn couple(first: u32, second: u32) -> u64 {
     u64::from(first) << 32 | u64::from(second)
 }
 
 /// One number as two document numbers.
-pub(crate) fn uncouple(couple: u64) -> (u32, u32) {
+pub fn uncouple(couple: u64) -> (u32, u32) {
     ((couple >> 32) as u32, couple as u32)
 }
 

@@ -23,6 +23,8 @@ pub struct Lines {
     offset: u64,
     /// Number of the first record.
     first: u64,
+    /// They are addresses and no objects.
+    list: bool,
 }
 
 impl Lines {
@@ -93,14 +95,20 @@ impl LineReader {
         let place =
             Place { record: view.lines.first + index as u64, position: view.lines.offset + begin as u64 };
         let raw = &view.bytes[begin..end];
-        let Some(text) = view.text else { return self.line(raw, place, &view.lines.shard) };
-        let line = text[begin..end].trim_ascii_end();
-        let read = self.values.read(line, &self.options).map(|()| line);
+        self.values.list = view.lines.list;
+        let read = match view.text {
+            None => self.values.line(raw, &self.options),
+            Some(text) => {
+                let line = text[begin..end].trim_ascii_end();
+                self.values.read(line, &self.options).map(|()| line)
+            }
+        };
         self.item(read, raw, place, &view.lines.shard)
     }
 
-    /// A line that was found by its place in `shard`.
+    /// A JSON line that was found by its place in `shard`.
     pub fn line<'a>(&'a mut self, raw: &'a [u8], place: Place, shard: &str) -> Item<'a> {
+        self.values.list = false;
         let read = self.values.line(raw, &self.options);
         self.item(read, raw, place, shard)
     }
@@ -160,6 +168,7 @@ impl Jsonl {
         lines.offset = self.stream.offset();
         lines.first = self.ledger.count(lines.len() as u64);
         lines.shard.clone_from(&self.ledger.shard);
+        lines.list = self.values.list;
         (lines.begin, lines.end) = self.stream.split_front(end, &mut lines.buffer);
         Ok(true)
     }
@@ -219,6 +228,25 @@ mod tests {
             let open = || {
                 let (stream, ledger) = Setting { limit, step }.open(&bytes);
                 Jsonl::new(stream, ledger)
+            };
+            prop_assert_eq!(read_by_lines(&mut open(), wanted, all).0, read_one_by_one(&mut open()));
+        }
+    }
+
+    const LIST: &str = "a\thttp://a/\n\nhttp://b.org/x y\r\nno address\nb\t\n\u{e9}\thttps://c/\tmore\n";
+
+    proptest! {
+        #[test]
+        fn lines_of_a_list_are_what_the_reader_gives(
+            bytes in damaged(LIST.repeat(6).into_bytes()),
+            limit in 0usize..60,
+            step in 1usize..400,
+            wanted in 0usize..300,
+            all in any::<bool>(),
+        ) {
+            let open = || {
+                let (stream, ledger) = Setting { limit, step }.open(&bytes);
+                Jsonl::list(stream, ledger)
             };
             prop_assert_eq!(read_by_lines(&mut open(), wanted, all).0, read_one_by_one(&mut open()));
         }

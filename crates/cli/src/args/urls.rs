@@ -1,0 +1,169 @@
+//! Options of `urls`.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
+use lookalike::corpus::ReadOptions;
+use lookalike::engine::measure::Measure;
+use lookalike::model::{Similarity, Threshold};
+use lookalike_overlap::address::Matching;
+
+use super::job::{similarity, threshold};
+use super::{ReadingArgs, ResourceArgs, positive};
+
+/// `urls`
+#[derive(Debug, Args)]
+pub struct UrlsArgs {
+    /// The corpus whose addresses are looked for: files, folders or patterns, or - for standard input
+    ///
+    /// Any format that can be read, and also lists: one address in each line, or an id, a tab and an address. Records need no
+    /// text.
+    #[arg(value_name = "LEFT", required = true)]
+    pub left: Vec<OsString>,
+
+    /// The other side.
+    #[command(flatten)]
+    pub with: SnapshotArgs,
+
+    /// Folder for the results
+    ///
+    /// A new one, or one in which the same comparison was begun: then it goes on.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+
+    /// When two addresses are one: exact, normal or canonical
+    ///
+    /// exact: letter by letter. normal: without case of scheme and host, default port, fragment and empty path. canonical: also
+    /// without the difference of http and https, www., a slash or index page at the end, needless %XX, session ids (jsessionid,
+    /// PHPSESSID, sid) and utm_ parameters; the order of parameters stays.
+    #[arg(
+        long = "match",
+        value_name = "HOW",
+        default_value = "normal",
+        help_heading = "Matching",
+        hide_possible_values = true
+    )]
+    pub matching: MatchingArg,
+
+    /// Judgments: tables also tell of judged documents of LEFT; give it once for each file
+    ///
+    /// Any layout of TREC; what counts is which documents are in it.
+    #[arg(long, value_name = "QRELS", help_heading = "Matching")]
+    pub judgments: Vec<PathBuf>,
+
+    /// What is measured of the two documents behind a shared address: jaccard, containment, cosine, cosine-tf or edit
+    ///
+    /// Where several documents of a side have the address, the first of each side is measured.
+    #[arg(long, value_name = "SIMILARITY", default_value = "jaccard", help_heading = "Matching", value_parser = similarity)]
+    pub similarity: Similarity,
+
+    /// Words per shingle that it is measured on; 1 means the set of words
+    #[arg(long, value_name = "N", default_value = "1", help_heading = "Matching", value_parser = positive)]
+    pub shingle: NonZeroUsize,
+
+    /// From which similarity on two documents count as near
+    #[arg(long, value_name = "T", default_value = "0.9", help_heading = "Matching", value_parser = threshold)]
+    pub threshold: Threshold,
+
+    /// Compare addresses alone and read no texts
+    #[arg(
+        long,
+        help_heading = "Matching",
+        conflicts_with_all = ["similarity", "shingle", "threshold"]
+    )]
+    pub no_similarity: bool,
+
+    /// How records are read.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    /// How to work.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+impl UrlsArgs {
+    /// What is measured, if anything is.
+    pub fn measure(&self) -> Option<Measure> {
+        let Self { similarity, threshold, shingle, .. } = *self;
+        (!self.no_similarity).then_some(Measure { similarity, threshold, shingle: shingle.get() })
+    }
+
+    /// How records are read: none needs a text.
+    pub fn options(&self) -> ReadOptions {
+        ReadOptions { addresses: true, ..self.reading.options() }
+    }
+}
+
+/// [`Matching`] as typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MatchingArg {
+    /// Letter by letter
+    Exact,
+    /// In normal form
+    Normal,
+    /// In canonical form
+    Canonical,
+}
+
+impl From<MatchingArg> for Matching {
+    fn from(matching: MatchingArg) -> Self {
+        match matching {
+            MatchingArg::Exact => Matching::Exact,
+            MatchingArg::Normal => Matching::Normal,
+            MatchingArg::Canonical => Matching::Canonical,
+        }
+    }
+}
+
+/// The other side: one corpus, or several snapshots, each with its inputs. How often `--with` was typed matters, which only the
+/// matches tell.
+#[derive(Debug, Clone, Default)]
+pub struct SnapshotArgs {
+    /// The inputs of each snapshot, in order.
+    pub snapshots: Vec<Vec<OsString>>,
+}
+
+const WITH: &str = "with";
+
+impl Args for SnapshotArgs {
+    fn augment_args(command: Command) -> Command {
+        command.arg(
+            Arg::new(WITH)
+                .long(WITH)
+                .value_name("RIGHT")
+                .help("The other corpus: files, folders or patterns; given again, a later snapshot")
+                .num_args(1..)
+                .required(true)
+                .action(ArgAction::Append)
+                .value_parser(value_parser!(OsString)),
+        )
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for SnapshotArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut with = SnapshotArgs::default();
+        with.update_from_arg_matches(matches)?;
+        Ok(with)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        let snapshots = matches.get_occurrences::<OsString>(WITH).into_iter().flatten();
+        self.snapshots = snapshots.map(|inputs| inputs.cloned().collect()).collect();
+        Ok(())
+    }
+}
+
+impl SnapshotArgs {
+    /// The inputs of all snapshots, in order.
+    pub fn inputs(&self) -> Vec<OsString> {
+        self.snapshots.concat()
+    }
+}

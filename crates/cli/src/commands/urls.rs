@@ -1,0 +1,144 @@
+//! `lookalike urls`: which addresses corpora share.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use lookalike::corpus::{Corpus, List};
+use lookalike::judgments::{self, Judgments};
+use lookalike::walk::Watch;
+use lookalike_urls::summary::SideSummary;
+use lookalike_urls::{Outcome as Found, Request, Summary};
+
+use crate::args::{SpoolArg, UrlsArgs};
+use crate::console::tell;
+use crate::exit::{Failure, Outcome};
+use crate::progress::{Progress, Total, thousands};
+
+pub(crate) fn run(args: &UrlsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    let request = request(args)?;
+    let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
+    let found = lookalike_urls::run(request, &args.output, watch);
+    drop(progress);
+    let summary = match found? {
+        Found::Before(summary) => {
+            tell(format_args!("{} holds this job, finished; nothing is left to do", args.output.display()));
+            summary
+        }
+        Found::Now(summary) => summary,
+    };
+    for side in sides(&summary).filter(|side| side.found.with_url() == 0) {
+        tell(format_args!(
+            "no document of {} has an address; --url-field names the field that holds it, and a list has one in each line",
+            side.name
+        ));
+    }
+    print(&summary, &args.output)?;
+    let rejected = sides(&summary).any(|side| side.found.rejected > 0);
+    Ok(if args.resources.strict && rejected { Outcome::Rejected } else { Outcome::Done })
+}
+
+fn request(args: &UrlsArgs) -> Result<Request, Failure> {
+    let inputs: Vec<&[OsString]> =
+        std::iter::once(args.left.as_slice()).chain(args.with.snapshots.iter().map(Vec::as_slice)).collect();
+    if inputs.iter().flat_map(|side| side.iter()).filter(|input| *input == "-").count() > 1 {
+        return Err(Failure::Usage("standard input can be read only once; give - once".to_owned()));
+    }
+    inputs.iter().try_for_each(|side| super::job::outside(side, &args.output))?;
+    let corpora: Result<Vec<Corpus>, _> =
+        inputs.iter().map(|side| Corpus::open(side, args.options())).collect();
+    Ok(Request {
+        corpora: corpora?,
+        names: names(&inputs),
+        matching: args.matching.into(),
+        measure: args.measure(),
+        profile: args.reading.profile.clone(),
+        content: args.reading.content_mode(),
+        reading: args.reading.recipe(),
+        judged: judged(args)?,
+        settings: args.resources.settings(SpoolArg::Auto),
+    })
+}
+
+/// What each side is called; two of one name are told apart by their places.
+fn names(inputs: &[&[OsString]]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (place, side) in inputs.iter().enumerate() {
+        let name = super::lab::name_of(side);
+        let taken = names.contains(&name);
+        names.push(if taken { format!("{name} ({})", place + 1) } else { name });
+    }
+    names
+}
+
+/// The ids of all judged documents, sorted, none twice.
+fn judged(args: &UrlsArgs) -> Result<Option<Vec<String>>, Failure> {
+    if args.judgments.is_empty() {
+        return Ok(None);
+    }
+    let read = |path: &std::path::PathBuf| {
+        let judgments = Judgments::read(&path.display().to_string(), List::open(path)?, None);
+        judgments.map_err(|error| Failure::Missing(error.to_string()))
+    };
+    let all: Vec<Judgments> = args.judgments.iter().map(read).collect::<Result<_, _>>()?;
+    Ok(Some(judgments::judged(&all).into_iter().map(|judged| judged.document.to_owned()).collect()))
+}
+
+/// All sides, each once.
+fn sides(summary: &Summary) -> impl Iterator<Item = &SideSummary> {
+    let right = if summary.snapshots.is_empty() {
+        std::slice::from_ref(&summary.right)
+    } else {
+        summary.snapshots.as_slice()
+    };
+    std::iter::once(&summary.left).chain(right)
+}
+
+fn print(summary: &Summary, folder: &Path) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    let share = |part: u64, whole: u64| match whole {
+        0 => String::new(),
+        whole => format!("  {:.1} %", part as f64 * 100.0 / whole as f64),
+    };
+    let mut row = |name: &str, number: String, more: String| writeln!(out, "{name:<30}{number:>16}{more}");
+    for (place, side) in sides(summary).enumerate() {
+        let number = match (place, summary.snapshots.is_empty()) {
+            (0, _) => "left".to_owned(),
+            (_, true) => "right".to_owned(),
+            (place, false) => format!("right {place}"),
+        };
+        row(&format!("{number} documents"), thousands(side.found.documents), format!("  {}", side.name))?;
+        if side.found.rejected > 0 {
+            row("  rejected", thousands(side.found.rejected), String::new())?;
+        }
+        if side.found.without_url > 0 {
+            row("  without address", thousands(side.found.without_url), String::new())?;
+        }
+        row("  addresses", thousands(side.urls), String::new())?;
+    }
+    let shared = summary.shared_urls;
+    row("shared addresses", thousands(shared), share(shared, summary.left.urls))?;
+    row("  registered domains", thousands(summary.shared_domains), String::new())?;
+    let documents = summary.left_documents_with_shared_url;
+    let accepted = summary.left.found.documents - summary.left.found.rejected;
+    row("left documents with one", thousands(documents), share(documents, accepted))?;
+    if let Some(judged) = &summary.judged {
+        row("judged documents", thousands(judged.found), share(judged.found, judged.judged))?;
+        let with = judged.with_shared_url;
+        row("  with shared address", thousands(with), share(with, judged.found))?;
+    }
+    if let Some(similarity) = &summary.similarity {
+        let number = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
+        row("pairs measured", thousands(similarity.pairs), format!("  {}", similarity.measure))?;
+        let near = share(similarity.near, similarity.pairs);
+        row(&format!("  {} or more", similarity.threshold), thousands(similarity.near), near)?;
+        row("  mean", number(similarity.mean), String::new())?;
+        row("  median", number(similarity.median), String::new())?;
+    }
+    if let Some(half) = summary.half_life {
+        row("half-life of addresses", format!("{half:.1}"), "  snapshots".to_owned())?;
+    }
+    writeln!(out, "{:<30}{}", "report", folder.join("report.html").display())?;
+    Ok(())
+}

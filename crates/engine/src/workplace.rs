@@ -1,0 +1,332 @@
+//! A folder in which a piece of work goes on after a stop.
+//!
+//! What [`Job`](crate::Job) is for near-duplicates, this is for guests that bring work of their own: the folder is locked, the work is
+//! known again by its recipe and its input, scratch files bear a stamp of both, and a summary that appears last says that
+//! all is done. Stages leave [facts](Workplace::save) behind, and a later process goes on behind the last of them.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use lookalike_corpus::{Corpus, Origin};
+use lookalike_text::hash;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::context::{Settings, write_whole};
+use crate::error::EngineError;
+use crate::job::{
+    InputMark, LOCK, SUMMARY, TICKET, WORK, address, changed, digest_of, is_empty, lock, peak_memory, pretty,
+    receive_stdin, sweep,
+};
+use crate::recipe::differences;
+use crate::store::file::{Label, Run, RunWriter};
+use crate::store::sort::Place;
+
+const RECIPE: &str = "recipe.toml";
+const RUN: &str = "run.json";
+
+/// A folder that is being worked in.
+#[derive(Debug)]
+pub struct Workplace {
+    folder: PathBuf,
+    stamp: u128,
+    recipe: String,
+    inputs: String,
+    files: Vec<Vec<String>>,
+    begun: Instant,
+    lap: Instant,
+    seconds: BTreeMap<&'static str, f64>,
+    scratch: u64,
+    lock: Option<File>,
+}
+
+/// What a piece of work is known again by.
+#[derive(Debug, Serialize, Deserialize)]
+struct Ticket {
+    recipe: String,
+    inputs: Vec<Vec<InputMark>>,
+}
+
+/// What a finished piece of work remembers.
+#[derive(Debug, Deserialize)]
+struct Remembered {
+    inputs: String,
+}
+
+/// What is known of the machine and the run: the one file that differs from run to run.
+#[derive(Debug, Serialize)]
+struct RunFacts {
+    seconds: f64,
+    seconds_by_stage: BTreeMap<&'static str, f64>,
+    peak_memory_bytes: Option<u64>,
+    scratch_bytes: u64,
+    threads: usize,
+    memory_cap_bytes: u64,
+    cores: usize,
+    system: &'static str,
+    finished: u64,
+    inputs: String,
+    /// Where the inputs lie.
+    files: Vec<Vec<String>>,
+}
+
+impl Workplace {
+    /// Takes hold of `folder`: a new one, or one in which the same work was begun. Nothing when it was finished there.
+    ///
+    /// Standard input among the corpora is put into a file, so that it can be read again.
+    pub fn take(
+        folder: &Path,
+        recipe: &str,
+        corpora: &mut [Corpus],
+    ) -> Result<Option<Workplace>, EngineError> {
+        let work = folder.join(WORK);
+        if !folder.join(SUMMARY).exists() && !work.is_dir() && !is_empty(folder)? {
+            return Err(EngineError::NotAJob { folder: folder.to_owned() });
+        }
+        if finished(folder, recipe, corpora)? {
+            return Ok(None);
+        }
+        std::fs::create_dir_all(&work).map_err(|error| EngineError::write(&work, error))?;
+        let lock = lock(folder, &work.join(LOCK))?;
+        // Whoever held the lock a moment ago may have come to the end.
+        if finished(folder, recipe, corpora)? {
+            return Ok(None);
+        }
+        corpora.iter_mut().try_for_each(|corpus| receive_stdin(corpus, &work))?;
+        sweep(folder);
+        let ticket = Ticket { recipe: recipe.to_owned(), inputs: marks(corpora) };
+        ticket.same(folder)?;
+        let line = serde_json::to_vec(&ticket).expect("names can be written");
+        let files = |corpus: &Corpus| corpus.shards().iter().filter_map(address).collect();
+        Ok(Some(Workplace {
+            folder: folder.to_owned(),
+            stamp: hash::digest(&line),
+            recipe: recipe.to_owned(),
+            inputs: inputs_digest(corpora),
+            files: corpora.iter().map(files).collect(),
+            begun: Instant::now(),
+            lap: Instant::now(),
+            seconds: BTreeMap::new(),
+            scratch: 0,
+            lock: Some(lock),
+        }))
+    }
+
+    /// Where a file of results goes.
+    pub fn result(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// The path of a scratch file.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(WORK).join(name)
+    }
+
+    /// A place for sorted runs.
+    pub fn place(&self, name: &str) -> Place {
+        Place { folder: self.folder.join(WORK), name: name.to_owned(), stamp: self.stamp }
+    }
+
+    /// The label of a run file.
+    pub fn label(&self, kind: &'static str, width: usize) -> Label {
+        Label { kind, width, stamp: self.stamp }
+    }
+
+    /// Writes down facts that a later process goes on from.
+    pub fn save(&self, name: &str, facts: &impl Serialize) -> Result<(), EngineError> {
+        let mut writer = RunWriter::create(&self.file(name), self.label("facts", 1))?;
+        writer.push(&serde_json::to_vec(facts).expect("counts can be written"))?;
+        writer.finish()
+    }
+
+    /// The facts that an earlier process, or an earlier stage, wrote down.
+    pub fn saved<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, EngineError> {
+        let path = self.file(name);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let run = Run::open(&path, self.label("facts", 1))?;
+        let mut text = vec![0; run.bytes() as usize];
+        run.records().take(&mut text)?;
+        let facts = serde_json::from_slice(&text);
+        facts.map(Some).map_err(|error| EngineError::Damaged { file: path, what: error.to_string() })
+    }
+
+    /// A stage ended: notes how long it took, and how much disk is taken now.
+    pub fn lap(&mut self, stage: &'static str) {
+        self.seconds.insert(stage, self.lap.elapsed().as_secs_f64());
+        self.lap = Instant::now();
+        self.scratch = self.scratch.max(bytes_in(&self.folder.join(WORK)));
+    }
+
+    /// Writes a file of results.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), EngineError> {
+        write_whole(&self.result(name), content)
+    }
+
+    /// Writes the last files and takes the scratch folder away. From then on the work is finished.
+    pub fn finish(mut self, settings: &Settings, summary: &impl Serialize) -> Result<(), EngineError> {
+        let facts = RunFacts {
+            seconds: self.begun.elapsed().as_secs_f64(),
+            seconds_by_stage: std::mem::take(&mut self.seconds),
+            peak_memory_bytes: peak_memory(),
+            scratch_bytes: self.scratch,
+            threads: settings.threads,
+            memory_cap_bytes: settings.memory,
+            cores: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
+            system: std::env::consts::OS,
+            finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+            inputs: std::mem::take(&mut self.inputs),
+            files: std::mem::take(&mut self.files),
+        };
+        self.write(RUN, &pretty(&facts))?;
+        self.write(RECIPE, self.recipe.as_bytes())?;
+        self.write(SUMMARY, &pretty(summary))?;
+        let work = self.folder.join(WORK);
+        let removed = std::fs::remove_dir_all(&work).map_err(|error| EngineError::write(&work, error));
+        drop(self.lock.take());
+        removed
+    }
+}
+
+fn marks(corpora: &[Corpus]) -> Vec<Vec<InputMark>> {
+    corpora.iter().enumerate().map(|(number, corpus)| InputMark::all(corpus, number > 0)).collect()
+}
+
+fn inputs_digest(corpora: &[Corpus]) -> String {
+    digest_of(&serde_json::to_vec(&marks(corpora)).expect("names can be written"))
+}
+
+/// True when the same work is finished there.
+fn finished(folder: &Path, recipe: &str, corpora: &[Corpus]) -> Result<bool, EngineError> {
+    if !folder.join(SUMMARY).exists() {
+        return Ok(false);
+    }
+    let path = folder.join(RECIPE);
+    let before = std::fs::read_to_string(&path).map_err(|error| EngineError::read(&path, error))?;
+    if before != recipe {
+        let differences = differences(&before, recipe);
+        return Err(EngineError::OtherRecipe { folder: folder.to_owned(), differences });
+    }
+    let facts = std::fs::read(folder.join(RUN)).ok();
+    let remembered: Option<Remembered> = facts.and_then(|text| serde_json::from_slice(&text).ok());
+    // Standard input cannot be looked at twice; whoever names the folder again means the same.
+    let mut shards = corpora.iter().flat_map(Corpus::shards);
+    let stdin = shards.any(|shard| shard.origin == Origin::Stdin);
+    if !stdin && remembered.is_some_and(|remembered| remembered.inputs != inputs_digest(corpora)) {
+        let what = "it is finished, and had other files or the same at another time".to_owned();
+        return Err(EngineError::InputChanged { folder: folder.to_owned(), what });
+    }
+    // A process that was killed right after the last file leaves its scratch folder.
+    let _ = std::fs::remove_dir_all(folder.join(WORK));
+    Ok(true)
+}
+
+impl Ticket {
+    /// Refuses other work than was begun in the folder; notes what begins now.
+    fn same(&self, folder: &Path) -> Result<(), EngineError> {
+        let path = folder.join(WORK).join(TICKET);
+        let Ok(text) = std::fs::read_to_string(&path) else { return self.write(&path) };
+        let (line, digest) = text.split_once('\n').unwrap_or_default();
+        let whole = digest.trim() == digest_of(line.as_bytes());
+        if !whole {
+            let what = "it does not match its checksum".to_owned();
+            return Err(EngineError::Damaged { file: path, what });
+        }
+        let Ok(before) = serde_json::from_str::<Ticket>(line) else {
+            return Err(EngineError::Request(format!(
+                "{} holds a job of another command that was not finished; name another folder",
+                folder.display()
+            )));
+        };
+        if before.recipe != self.recipe {
+            let differences = differences(&before.recipe, &self.recipe);
+            return Err(EngineError::OtherRecipe { folder: folder.to_owned(), differences });
+        }
+        if before.inputs != self.inputs {
+            let what = changed(&before.inputs.concat(), &self.inputs.concat());
+            return Err(EngineError::InputChanged { folder: folder.to_owned(), what });
+        }
+        Ok(())
+    }
+
+    fn write(&self, path: &Path) -> Result<(), EngineError> {
+        let line = serde_json::to_string(self).expect("names can be written");
+        write_whole(path, format!("{line}\n{}\n", digest_of(line.as_bytes())).as_bytes())
+    }
+}
+
+/// Bytes of all files below a folder.
+fn bytes_in(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let bytes = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(facts) if facts.is_dir() => bytes_in(&entry.path()),
+        Ok(facts) => facts.len(),
+        Err(_) => 0,
+    };
+    entries.map(bytes).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use lookalike_corpus::ReadOptions;
+
+    use super::*;
+
+    fn corpora(texts: [&str; 2]) -> Vec<Corpus> {
+        let corpus = |text: &str| Corpus::in_memory(text, text.as_bytes().into(), ReadOptions::default());
+        texts.map(corpus).into()
+    }
+
+    fn settings() -> Settings {
+        Settings { threads: 1, memory: 1 << 30, spool: crate::Spool::Auto }
+    }
+
+    #[test]
+    fn the_same_work_goes_on_and_ends_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let take = || Workplace::take(folder.path(), "recipe", &mut corpora(["a", "b"])).unwrap();
+        let mut work = take().unwrap();
+        work.save("one", &7u64).unwrap();
+        assert!(matches!(
+            Workplace::take(folder.path(), "recipe", &mut corpora(["a", "b"])),
+            Err(EngineError::Locked { .. })
+        ));
+        work.lap("read");
+        drop(work);
+        let work = take().unwrap();
+        assert_eq!((work.saved("one").unwrap(), work.saved::<u64>("two").unwrap()), (Some(7u64), None));
+        work.write("table", b"x").unwrap();
+        work.finish(&settings(), &serde_json::json!({"n": 1})).unwrap();
+        assert!(take().is_none());
+        assert!(!folder.path().join("work").exists());
+    }
+
+    #[test]
+    fn other_work_is_refused_begun_or_finished() {
+        let folder = tempfile::tempdir().unwrap();
+        let take = |recipe: &str, texts| Workplace::take(folder.path(), recipe, &mut corpora(texts));
+        let begun = take("recipe", ["a", "b"]).unwrap();
+        drop(begun);
+        for finished in [false, true] {
+            assert!(matches!(take("other", ["a", "b"]), Err(EngineError::OtherRecipe { .. })), "{finished}");
+            assert!(
+                matches!(take("recipe", ["a", "cc"]), Err(EngineError::InputChanged { .. })),
+                "{finished}"
+            );
+            assert!(
+                matches!(take("recipe", ["b", "a"]), Err(EngineError::InputChanged { .. })),
+                "{finished}"
+            );
+            if let Some(work) = take("recipe", ["a", "b"]).unwrap() {
+                work.finish(&settings(), &0).unwrap();
+            }
+        }
+        let foreign = tempfile::tempdir().unwrap();
+        std::fs::write(foreign.path().join("x"), "").unwrap();
+        let error = Workplace::take(foreign.path(), "recipe", &mut corpora(["a", "b"])).unwrap_err();
+        assert!(matches!(error, EngineError::NotAJob { .. }));
+    }
+}

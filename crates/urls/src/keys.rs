@@ -1,0 +1,133 @@
+//! The key of a document's address: what addresses are sorted, and found to be one, by.
+
+use lookalike::engine::store::sort::{Codec, Rebase};
+use lookalike::text::hash;
+use lookalike_overlap::address::{Matching, depth, host};
+
+/// Deeper paths count as this deep.
+pub(crate) const DEEPEST: usize = 20;
+
+/// One document's address. Sorted by host first, so that all addresses of a host come together and are counted in passing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Key {
+    /// Of the host. Two hosts with one hash would only be counted as one.
+    pub(crate) host: u64,
+    /// Of the whole address, in the form that it is compared in: equal digests are one address.
+    pub(crate) digest: u128,
+    /// 0 for the left corpus, then the snapshots in their order.
+    pub(crate) side: u8,
+    /// The document.
+    pub(crate) number: u32,
+    /// How deep its path is.
+    pub(crate) depth: u8,
+    /// There are judgments of it.
+    pub(crate) judged: bool,
+}
+
+/// The numbers that a key is sorted by.
+pub(crate) type Packed = (u64, u64, u64, u64);
+
+const JUDGED: u64 = 1 << 7;
+
+impl Key {
+    pub(crate) fn pack(self) -> Packed {
+        let flags = u64::from(self.depth) | if self.judged { JUDGED } else { 0 };
+        let tail = u64::from(self.side) << 48 | u64::from(self.number) << 16 | flags;
+        (self.host, (self.digest >> 64) as u64, self.digest as u64, tail)
+    }
+
+    pub(crate) fn unpack((host, high, low, tail): Packed) -> Self {
+        Key {
+            host,
+            digest: u128::from(high) << 64 | u128::from(low),
+            side: (tail >> 48) as u8,
+            number: (tail >> 16) as u32,
+            depth: (tail & (JUDGED - 1)) as u8,
+            judged: tail & JUDGED != 0,
+        }
+    }
+}
+
+/// An address, read.
+pub(crate) struct Read {
+    /// Its host; empty where it has none.
+    pub(crate) host: String,
+    pub(crate) hash: u64,
+    pub(crate) digest: u128,
+    pub(crate) depth: u8,
+}
+
+impl Read {
+    pub(crate) fn new(address: &str, matching: Matching) -> Self {
+        let form = matching.key(address);
+        let host = host(&form).unwrap_or_default();
+        Read {
+            hash: hash::word(host.as_bytes()),
+            host,
+            digest: hash::digest(form.as_bytes()),
+            depth: depth(&form).min(DEEPEST) as u8,
+        }
+    }
+}
+
+/// Keys in files, 30 bytes each.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Keys;
+
+impl Codec for Keys {
+    type Item = Packed;
+    const KIND: &'static str = "addresses";
+
+    fn width(self) -> usize {
+        30
+    }
+
+    fn put(self, (host, high, low, tail): Packed, out: &mut [u8]) {
+        out[..8].copy_from_slice(&host.to_le_bytes());
+        out[8..16].copy_from_slice(&high.to_le_bytes());
+        out[16..24].copy_from_slice(&low.to_le_bytes());
+        // Side, number and flags; a byte between number and flags is always empty.
+        let tail = tail.to_le_bytes();
+        out[24] = tail[0];
+        out[25..29].copy_from_slice(&tail[2..6]);
+        out[29] = tail[6];
+    }
+
+    fn get(self, bytes: &[u8]) -> Packed {
+        let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        let mut tail = [0; 8];
+        tail[0] = bytes[24];
+        tail[2..6].copy_from_slice(&bytes[25..29]);
+        tail[6] = bytes[29];
+        (number(0), number(8), number(16), u64::from_le_bytes(tail))
+    }
+}
+
+impl Rebase for Keys {
+    fn rebase((host, high, low, tail): Packed, base: u32) -> Packed {
+        (host, high, low, tail + (u64::from(base) << 16))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn keys_come_back_and_sort_by_host_address_side_and_number(
+            host: u64, digest: u128, side: u8, number in 0..u32::MAX / 2, depth in 0..=DEEPEST as u8, judged: bool,
+        ) {
+            let key = Key { host, digest, side, number, depth, judged };
+            let mut bytes = [0; 30];
+            Keys.put(key.pack(), &mut bytes);
+            prop_assert_eq!(Keys.get(&bytes), key.pack());
+            prop_assert_eq!(Key::unpack(key.pack()), key);
+            prop_assert_eq!(Key::unpack(Keys::rebase(key.pack(), 7)), Key { number: number + 7, ..key });
+            let later = Key { number: number + 1, judged: false, depth: 0, ..key };
+            prop_assert!(key.pack() < later.pack());
+        }
+    }
+}

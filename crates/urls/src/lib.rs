@@ -1,0 +1,216 @@
+//! Which addresses two corpora share, what became of the pages behind them, and how that goes on over several snapshots.
+//!
+//! Everything is out of core and kill-safe, like a job of the engine: half a billion addresses on each side take 30 bytes each on
+//! disk while they are sorted, and a bit or two of memory. Addresses are never all in memory: their digests are sorted, groups with
+//! both sides are shared, and only what is shared is read a second time.
+//!
+//! - `read`: every address becomes a key, sorted
+//! - `join`: documents of one address come together
+//! - `fetch`: those that share one are read again, for their names and texts
+//! - `measure`: how similar the documents behind one address are
+//! - `overlap`: shared addresses, line by line
+//! - `tables`: hosts, domains, what survived; `times`: several snapshots
+//! - [`summary`]: the counts; `study`: the report
+//! - `keys`, `wanted`, `outcome`, `rows`: what stages hand on; `tsv`: tables; `recipe`: what made a result
+
+mod fetch;
+mod join;
+mod keys;
+mod measure;
+mod outcome;
+mod overlap;
+pub mod read;
+mod recipe;
+mod rows;
+mod study;
+pub mod summary;
+mod tables;
+mod times;
+mod tsv;
+mod wanted;
+
+use std::io::Write;
+use std::path::Path;
+
+use lookalike::corpus::write::Sink;
+use lookalike::corpus::{Compression, Corpus, CorpusError};
+use lookalike::engine::measure::Measure;
+use lookalike::engine::pipeline::Shape;
+use lookalike::engine::recipe::Reading;
+use lookalike::engine::store::file::Run;
+use lookalike::engine::store::sort::clear;
+use lookalike::engine::workplace::Workplace;
+use lookalike::engine::{EngineError, Settings};
+use lookalike::report::{Study, study_page};
+use lookalike::text::Profile;
+use lookalike::text::extract::ContentMode;
+use lookalike::walk::Watch;
+use lookalike_overlap::address::Matching;
+
+pub use summary::Summary;
+
+use crate::read::Side;
+
+/// Most snapshots that are compared at once.
+pub const MOST_SNAPSHOTS: usize = 200;
+
+/// What is asked for.
+#[derive(Debug)]
+pub struct Request {
+    /// The left corpus, and behind it one snapshot or more, in their order.
+    pub corpora: Vec<Corpus>,
+    /// What each of them is called.
+    pub names: Vec<String>,
+    /// When two addresses are one.
+    pub matching: Matching,
+    /// How similar documents behind one address are, and what is near; nothing when texts do not matter.
+    pub measure: Option<Measure>,
+    /// Recipe from text to words.
+    pub profile: Profile,
+    /// What is taken of a document.
+    pub content: ContentMode,
+    /// How records are read, for the recipe.
+    pub reading: Reading,
+    /// Ids of judged documents, sorted, none twice.
+    pub judged: Option<Vec<String>>,
+    /// How the work is done.
+    pub settings: Settings,
+}
+
+impl Request {
+    /// Number of snapshots.
+    pub fn snapshots(&self) -> usize {
+        self.corpora.len() - 1
+    }
+
+    fn is_judged(&self, id: &str) -> bool {
+        self.judged.as_ref().is_some_and(|ids| ids.binary_search_by(|judged| judged.as_str().cmp(id)).is_ok())
+    }
+
+    /// What a side is called in a list of rejections.
+    fn side_name(&self, side: usize) -> String {
+        match (side, self.snapshots()) {
+            (0, _) => "left".to_owned(),
+            (_, 1) => "right".to_owned(),
+            (side, _) => format!("right {side}"),
+        }
+    }
+
+    /// What is measured, in words.
+    fn measure_name(&self) -> String {
+        self.measure.map_or_else(String::new, |measure| match measure.shingle {
+            1 => format!("{} of words", measure.similarity),
+            n => format!("{} of {n}-word shingles", measure.similarity),
+        })
+    }
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It was finished in this folder before.
+    Before(Box<Summary>),
+    /// It was done now.
+    Now(Box<Summary>),
+}
+
+/// What all stages need.
+struct Context<'c> {
+    request: &'c Request,
+    work: &'c Workplace,
+    watch: &'c Watch,
+    /// Bytes for buffers.
+    room: u64,
+}
+
+impl Context<'_> {
+    fn shape(&self) -> Shape {
+        self.request.settings.shape(self.room, self.request.reading.max_document_bytes)
+    }
+}
+
+/// Compares addresses; results go to `folder`. The same call in a later process goes on where this one was stopped.
+pub fn run(mut request: Request, folder: &Path, watch: &Watch) -> Result<Outcome, EngineError> {
+    if !(1..=MOST_SNAPSHOTS).contains(&request.snapshots()) {
+        let sentence =
+            format!("1 to {MOST_SNAPSHOTS} snapshots can be compared with, not {}", request.snapshots());
+        return Err(EngineError::Request(sentence));
+    }
+    let room = request.settings.room(request.reading.max_document_bytes)?;
+    let recipe = recipe::of(&request);
+    let Some(mut work) = Workplace::take(folder, &recipe, &mut request.corpora)? else {
+        return summary_of(folder).map(|summary| Outcome::Before(Box::new(summary)));
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(request.settings.threads.max(1)).build();
+    let pool = pool.map_err(|error| EngineError::Request(format!("threads cannot be started: {error}")))?;
+    let summary = pool.install(|| stages(&request, &mut work, room, watch))?;
+    work.finish(&request.settings, &summary)?;
+    Ok(Outcome::Now(Box::new(summary)))
+}
+
+/// The summary of a finished comparison.
+fn summary_of(folder: &Path) -> Result<Summary, EngineError> {
+    let file = folder.join("summary.json");
+    let text = std::fs::read(&file).map_err(|source| EngineError::Read { file: file.clone(), source })?;
+    serde_json::from_slice(&text).map_err(|error| EngineError::Damaged { file, what: error.to_string() })
+}
+
+fn stages(request: &Request, work: &mut Workplace, room: u64, watch: &Watch) -> Result<Summary, EngineError> {
+    let mut sides = Vec::new();
+    for side in 0..request.corpora.len() {
+        sides.push(read::side(&Context { request, work, watch, room }, side)?);
+    }
+    work.lap("read");
+    let joined = join::join(&Context { request, work, watch, room }, &sides)?;
+    work.lap("match");
+    forget_keys(&Context { request, work, watch, room }, &sides)?;
+    let fetched = fetch::fetch(&Context { request, work, watch, room }, &joined, &sides)?;
+    work.lap("fetch");
+    let measured = measure::measure(&Context { request, work, watch, room }, &fetched)?;
+    work.lap("measure");
+    let ctx = Context { request, work, watch, room };
+    let listed = overlap::list(&ctx, &joined, &fetched)?;
+    let shown = tables::write(&ctx, &joined, &listed, &sides)?;
+    let times = times::write(&ctx, &joined, &measured, &listed)?;
+    write_rejected(&ctx, &sides)?;
+    let summary = Summary::new(&ctx, &sides, &joined, &measured, &shown, &times);
+    let study: Study = study::study(&ctx, &summary, &joined, &measured, &listed, &shown, &times);
+    ctx.work.write("report.html", study_page(&study.title, "", std::slice::from_ref(&study)).as_bytes())?;
+    work.lap("write");
+    Ok(summary)
+}
+
+/// Removes what was only there to be matched.
+fn forget_keys(ctx: &Context<'_>, sides: &[Side]) -> Result<(), EngineError> {
+    clear(&ctx.work.place("keys"))?;
+    clear(&ctx.work.place("hosts"))?;
+    let runs = sides.iter().flat_map(|side| side.keys.iter().map(|(path, _)| path).chain(&side.hosts));
+    for file in runs {
+        match std::fs::remove_file(file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(EngineError::Write { file: file.clone(), source: error });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Writes `rejected.jsonl`.
+fn write_rejected(ctx: &Context<'_>, sides: &[Side]) -> Result<(), EngineError> {
+    let path = ctx.work.result("rejected.jsonl");
+    let mut sink = Sink::create(&path, Compression::None)?;
+    for file in sides.iter().flat_map(|side| &side.rejected) {
+        let run = Run::open(file, ctx.work.label("rejected", 1))?;
+        let (mut left, mut records) = (run.bytes() as usize, run.records());
+        let mut bytes = vec![0; 64 << 10];
+        while left > 0 {
+            let part = &mut bytes[..left.min(64 << 10)];
+            records.take(part)?;
+            left -= part.len();
+            let written = sink.write_all(part);
+            written.map_err(|source| CorpusError::Write { name: path.display().to_string(), source })?;
+        }
+    }
+    Ok(sink.finish()?)
+}

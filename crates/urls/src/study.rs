@@ -1,0 +1,511 @@
+//! The report.
+
+use lookalike::report::study::{Axis, Bars, Grid, Lines, Origin, Plot, Point, Series, Study, Value};
+use lookalike::report::thousands;
+use lookalike_overlap::histogram;
+use lookalike_overlap::interval::wilson;
+
+use crate::Context;
+use crate::join::{Joined, MOST_NAMED};
+use crate::measure::{Measurements, SHINGLE};
+use crate::overlap::Listed;
+use crate::rows::Row;
+use crate::summary::{SideSummary, Summary};
+use crate::tables::{Kind, SHOWN, Shown, depths};
+use crate::times::{Snapshot, Times};
+use crate::tsv::share;
+
+/// Says what was found.
+pub(crate) fn study(
+    ctx: &Context<'_>,
+    summary: &Summary,
+    joined: &Joined,
+    measured: &Measurements,
+    listed: &Listed,
+    shown: &Shown,
+    times: &Times,
+) -> Study {
+    let mut study = Study {
+        id: String::new(),
+        title: format!("Addresses of {} and {}", summary.left.name, summary.right.name),
+        lead: lead(summary),
+        notes: notes(ctx, summary),
+        ..Study::default()
+    };
+    facts(ctx, summary, &mut study);
+    sides(summary, &mut study);
+    domains(ctx, summary, shown, &mut study);
+    similarity(summary, measured, &mut study);
+    survival(summary, joined, listed, shown, &mut study);
+    if !times.snapshots.is_empty() {
+        over_time(ctx, summary, times, &mut study);
+    }
+    study
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or("–".to_owned(), |share| format!("{:.1} %", 100.0 * share))
+}
+
+fn lead(summary: &Summary) -> String {
+    let (shared, urls) = (summary.shared_urls, summary.left.urls);
+    let mut lead = format!(
+        "{} of the {} addresses of {} ({}) are in {}, too; {} documents have one of them.",
+        thousands(shared),
+        thousands(urls),
+        summary.left.name,
+        percent(share(shared, urls)),
+        summary.right.name,
+        thousands(summary.left_documents_with_shared_url),
+    );
+    if let Some(similarity) = summary.similarity.as_ref().filter(|similarity| similarity.pairs > 0) {
+        lead.push_str(&format!(
+            " Of {} pairs of documents behind a shared address {} have a similarity of {} or more; the mean is {:.3}.",
+            thousands(similarity.pairs),
+            percent(similarity.near_share),
+            similarity.threshold,
+            similarity.mean.unwrap_or_default(),
+        ));
+    }
+    lead
+}
+
+fn notes(ctx: &Context<'_>, summary: &Summary) -> Vec<String> {
+    let mut notes = Vec::new();
+    let all: Vec<&SideSummary> = match summary.snapshots.is_empty() {
+        true => vec![&summary.left, &summary.right],
+        false => std::iter::once(&summary.left).chain(&summary.snapshots).collect(),
+    };
+    for side in all {
+        if side.found.rejected > 0 {
+            let count = thousands(side.found.rejected);
+            notes.push(format!(
+                "{count} records of {} could not be read; rejected.jsonl says why.",
+                side.name
+            ));
+        }
+        if side.found.with_url() == 0 && side.found.documents > 0 {
+            notes.push(format!("No document of {} has an address.", side.name));
+        }
+    }
+    match &summary.similarity {
+        None => notes.push("Documents behind a shared address were not compared.".to_owned()),
+        Some(similarity) if similarity.not_measured > 0 => notes.push(format!(
+            "{} of {} shared addresses were not measured: one of the two documents has no words.",
+            thousands(similarity.not_measured),
+            thousands(summary.shared_urls)
+        )),
+        Some(_) => {}
+    }
+    let repeated = summary.left_documents_with_shared_url > summary.shared_urls
+        || summary.right_documents_with_shared_url > summary.shared_urls;
+    if repeated && summary.similarity.is_some() {
+        notes.push(
+            "Some addresses belong to several documents of one side: the first of each side is measured."
+                .to_owned(),
+        );
+    }
+    if ctx.request.snapshots() > 1 {
+        notes.push(format!(
+            "There are {} snapshots: all tables but those over time compare with the first, {}.",
+            ctx.request.snapshots(),
+            summary.right.name
+        ));
+    }
+    notes
+}
+
+fn facts(ctx: &Context<'_>, summary: &Summary, study: &mut Study) {
+    study.fact("left", summary.left.name.clone());
+    ctx.request.names[1..].iter().for_each(|name| study.fact("with", name.clone()));
+    study.fact(
+        "addresses are one when equal",
+        match summary.matching.as_str() {
+            "exact" => "letter by letter",
+            "canonical" => "in canonical form",
+            _ => "in normal form",
+        },
+    );
+    if let Some(similarity) = &summary.similarity {
+        study.fact("similarity", similarity.measure.clone());
+        study.fact("near from", similarity.threshold.clone());
+        study.fact("profile", ctx.request.profile.recipe().to_string());
+    }
+    study.fact("documents named for one address, at most", MOST_NAMED.to_string());
+    study.fact("lookalike", summary.version.clone());
+}
+
+fn sides(summary: &Summary, study: &mut Study) {
+    let mut grid = Grid::new(
+        "Documents and addresses",
+        [
+            "",
+            "documents",
+            "rejected",
+            "without address",
+            "different addresses",
+            "shared",
+            "share of addresses",
+        ],
+    );
+    for side in [&summary.left, &summary.right] {
+        grid.row([
+            side.name.as_str().into(),
+            side.found.documents.into(),
+            side.found.rejected.into(),
+            side.found.without_url.into(),
+            side.urls.into(),
+            summary.shared_urls.into(),
+            share(summary.shared_urls, side.urls).into(),
+        ]);
+    }
+    study.table(grid);
+    let mut grid = Grid::new("Documents with a shared address", ["", "documents", "of", "share", "95 %"]);
+    let mut row = |name: &str, part: u64, whole: u64| {
+        grid.row([
+            name.into(),
+            part.into(),
+            whole.into(),
+            share(part, whole).into(),
+            wilson(part, whole).into(),
+        ]);
+    };
+    let accepted = |side: &SideSummary| side.found.documents - side.found.rejected;
+    row(&summary.left.name, summary.left_documents_with_shared_url, accepted(&summary.left));
+    row(&summary.right.name, summary.right_documents_with_shared_url, accepted(&summary.right));
+    if let Some(judged) = &summary.judged {
+        row("judged documents", judged.with_shared_url, judged.found);
+    }
+    study.table(grid);
+    study.text(format!(
+        "Shared addresses come from {} hosts and {} registered domains.",
+        thousands(summary.shared_hosts),
+        thousands(summary.shared_domains)
+    ));
+}
+
+/// A population that tables are about.
+struct Population {
+    name: String,
+    count: fn(&Row) -> u64,
+    total: u64,
+}
+
+fn populations(summary: &Summary) -> Vec<Population> {
+    let population =
+        |name: &str, count: fn(&Row) -> u64, total| Population { name: name.to_owned(), count, total };
+    let mut all = vec![
+        population(&summary.left.name, |row| row.left_documents, summary.left.found.with_url()),
+        population(&summary.right.name, |row| row.right_documents, summary.right.found.with_url()),
+    ];
+    if let Some(judged) = &summary.judged {
+        all.push(population("judged", |row| row.judged, judged.with_url));
+        all.push(population("judged, shared address", |row| row.judged_shared, judged.with_shared_url));
+    }
+    let documents = summary.left_documents_with_shared_url;
+    all.push(population("documents with shared address", |row| row.shared_documents, documents));
+    all.push(population("shared addresses", |row| row.shared_urls, summary.shared_urls));
+    all
+}
+
+fn domains(ctx: &Context<'_>, summary: &Summary, shown: &Shown, study: &mut Study) {
+    let populations = populations(summary);
+    study.heading("Domains");
+    for (kind, name) in [
+        (Kind::TopLevel, "Top-level domains"),
+        (Kind::Suffix, "Public suffixes"),
+        (Kind::Domain, "Registered domains with the most shared addresses"),
+        (Kind::Host, "Hosts with the most shared addresses"),
+    ] {
+        let columns = std::iter::once(String::new())
+            .chain(populations.iter().flat_map(|one| [one.name.clone(), format!("{}: share", one.name)]));
+        let mut grid = Grid::new(name, columns);
+        for (name, row) in Shown::of(&shown.by_sharing, kind) {
+            let cells = populations.iter().flat_map(|one| {
+                let count = (one.count)(row);
+                [Value::Count(count), share(count, one.total).into()]
+            });
+            grid.row(std::iter::once(name.into()).chain(cells));
+        }
+        study.table(grid);
+        if kind == Kind::TopLevel {
+            study.plot(Plot::Bars(bars(shown, &populations)));
+        }
+    }
+    let all = if ctx.request.judged.is_some() { "domains.tsv and tlds.tsv have" } else { "domains.tsv has" };
+    study.text(format!("The {SHOWN} first of each are shown; {all} all of them."));
+}
+
+fn bars(shown: &Shown, populations: &[Population]) -> Bars {
+    let rows: Vec<(&str, &Row)> = Shown::of(&shown.by_sharing, Kind::TopLevel).collect();
+    let series =
+        |one: &Population| (one.name.clone(), rows.iter().map(|(_, row)| (one.count)(row)).collect());
+    Bars {
+        name: "Documents and addresses by top-level domain".to_owned(),
+        x: "top-level domain".to_owned(),
+        y: "number".to_owned(),
+        bins: rows.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        series: populations.iter().map(series).collect(),
+        logarithmic: true,
+    }
+}
+
+fn similarity(summary: &Summary, measured: &Measurements, study: &mut Study) {
+    let Some(similarity) = summary.similarity.as_ref().filter(|similarity| similarity.pairs > 0) else {
+        return;
+    };
+    study.heading("Documents behind a shared address");
+    let mut grid = Grid::new(format!("Similarity: {}", similarity.measure), ["", "", "share", "95 %"]);
+    let whole = similarity.pairs;
+    grid.row(["pairs measured".into(), whole.into(), Value::None, Value::None]);
+    let counts = [
+        (format!("{} or more", similarity.threshold), similarity.near),
+        ("equal words".to_owned(), similarity.unchanged),
+    ];
+    for (name, part) in counts {
+        grid.row([name.into(), part.into(), share(part, whole).into(), wilson(part, whole).into()]);
+    }
+    grid.row(["mean".into(), similarity.mean.into(), Value::None, Value::None]);
+    grid.row(["median".into(), similarity.median.into(), Value::None, Value::None]);
+    study.table(grid);
+    study.plot(Plot::Bars(Bars {
+        name: "Similarity of the two documents behind a shared address".to_owned(),
+        x: "similarity".to_owned(),
+        y: "shared addresses".to_owned(),
+        bins: histogram::names().into(),
+        series: vec![("shared addresses".to_owned(), measured.bins.to_vec())],
+        logarithmic: false,
+    }));
+}
+
+fn survival(summary: &Summary, joined: &Joined, listed: &Listed, shown: &Shown, study: &mut Study) {
+    study.heading("What survived");
+    study.text(format!(
+        "Of the different addresses of {}, those that {} has, and of these the share of near ones where both documents have words.",
+        summary.left.name, summary.right.name
+    ));
+    let by_depth = depths(joined, listed);
+    let mut tables: Vec<(&str, Vec<(&str, &Row)>)> =
+        vec![("By depth of path", by_depth.iter().map(|(name, row)| (name.as_str(), row)).collect())];
+    for (kind, name) in [
+        (Kind::TopLevel, "By top-level domain"),
+        (Kind::Domain, "By registered domain"),
+        (Kind::Host, "By host"),
+    ] {
+        tables.push((name, Shown::of(&shown.by_left, kind).collect()));
+    }
+    for (name, rows) in tables {
+        let heads =
+            ["", "addresses", "found", "share", "95 %", "measured", "near", "share near", "95 % near"];
+        let mut grid = Grid::new(name, heads);
+        for (name, row) in rows {
+            grid.row([
+                name.into(),
+                row.left_urls.into(),
+                row.shared_urls.into(),
+                share(row.shared_urls, row.left_urls).into(),
+                wilson(row.shared_urls, row.left_urls).into(),
+                row.measured.into(),
+                row.near.into(),
+                share(row.near, row.measured).into(),
+                wilson(row.near, row.measured).into(),
+            ]);
+        }
+        study.table(grid);
+    }
+    study.plot(Plot::Lines(depth_lines(&by_depth)));
+    study.text(format!("The {SHOWN} with the most addresses are shown; survival.tsv has all of them."));
+}
+
+fn depth_lines(rows: &[(String, Row)]) -> Lines {
+    let line = |name: &str, part: fn(&Row) -> u64, whole: fn(&Row) -> u64| {
+        let point = |(depth, row): &(String, Row)| {
+            let x = depth.split(' ').next().and_then(|depth| depth.parse().ok())?;
+            let (part, whole) = (part(row), whole(row));
+            share(part, whole).map(|y| Point { x, y, interval: wilson(part, whole) })
+        };
+        let points = rows.iter().filter_map(point).collect();
+        Series { name: name.to_owned(), origin: Origin::Measured, points }
+    };
+    Lines {
+        name: "What survived by depth of path".to_owned(),
+        x: Axis { name: "parts of the path".to_owned(), ..Axis::default() },
+        y: Axis { name: "share".to_owned(), range: Some((0.0, 1.0)), logarithmic: false },
+        series: vec![
+            line("addresses found", |row| row.shared_urls, |row| row.left_urls),
+            line("near, of those measured", |row| row.near, |row| row.measured),
+        ]
+        .into_iter()
+        .filter(|series| !series.points.is_empty())
+        .collect(),
+    }
+}
+
+fn over_time(ctx: &Context<'_>, summary: &Summary, times: &Times, study: &mut Study) {
+    study.heading("Over time");
+    study.text(format!(
+        "Still there: addresses of {left} that a snapshot has; in all so far: those that every snapshot up to it has; new: its addresses \
+         that neither {left} nor an earlier snapshot has. Unchanged: the words are the same, in the same order, as in {left}; near: the \
+         similarity is {threshold} or more. Shingles: the mean share of the {SHINGLE}-word shingles of the document in {left} that the \
+         version of the snapshot still has, over pages that are still there, and over all pages, of which those that are gone \
+         have none.",
+        left = summary.left.name,
+        threshold = ctx.request.measure.map_or_else(String::new, |measure| measure.threshold.to_string()),
+    ));
+    study.table(persistence(times));
+    study.table(since_last(times));
+    study.plot(Plot::Lines(curves(times)));
+    study.text(match times.half_life {
+        Some(half) => format!(
+            "If addresses go on to go as they went, half of them are gone after {half:.1} snapshots (an exponential curve through the \
+             shares above{}).",
+            times
+                .shingle_half_life
+                .map_or_else(String::new, |half| format!("; half of all shingles after {half:.1}"))
+        ),
+        None => "The curve of addresses does not fall in a way that a half-life could be told from.".to_owned(),
+    });
+    study.table(by_domain(times));
+    study.text("snapshots.tsv and snapshots.jsonl have all top-level domains.");
+}
+
+fn persistence(times: &Times) -> Grid {
+    let mut grid = Grid::new(
+        "What became of the left corpus's addresses",
+        [
+            "snapshot",
+            "addresses",
+            "still there",
+            "share",
+            "95 %",
+            "in all so far",
+            "share in all",
+            "new",
+            "measured",
+            "unchanged",
+            "share unchanged",
+            "near",
+            "share near",
+            "mean similarity",
+            "shingles, pages there",
+            "shingles, all pages",
+        ],
+    );
+    for snapshot in &times.snapshots {
+        let all = snapshot.all.unwrap_or_default();
+        grid.row([
+            label(snapshot).into(),
+            all.urls.into(),
+            snapshot.still.into(),
+            snapshot.still_share.into(),
+            snapshot.still_low.zip(snapshot.still_high).into(),
+            all.always.into(),
+            all.always_share.into(),
+            all.new.into(),
+            snapshot.measured.into(),
+            snapshot.unchanged.into(),
+            snapshot.unchanged_share.into(),
+            snapshot.near.into(),
+            snapshot.near_share.into(),
+            all.mean_similarity.into(),
+            all.shingles_there.into(),
+            all.shingles_all.into(),
+        ]);
+    }
+    grid
+}
+
+fn label(snapshot: &Snapshot) -> String {
+    format!("{}: {}", snapshot.snapshot, snapshot.name)
+}
+
+fn since_last(times: &Times) -> Grid {
+    let mut grid = Grid::new(
+        "From snapshot to snapshot: addresses of the one before, and left pages that are in both",
+        [
+            "snapshot",
+            "kept",
+            "share kept",
+            "pages measured",
+            "unchanged",
+            "share unchanged",
+            "near",
+            "share near",
+            "mean similarity",
+        ],
+    );
+    for snapshot in &times.snapshots {
+        let all = snapshot.all.unwrap_or_default();
+        grid.row([
+            label(snapshot).into(),
+            all.kept.into(),
+            all.kept_share.into(),
+            all.measured_since.into(),
+            all.unchanged_since.into(),
+            all.unchanged_since_share.into(),
+            all.near_since.into(),
+            all.near_since_share.into(),
+            all.mean_similarity_since.into(),
+        ]);
+    }
+    grid
+}
+
+fn curves(times: &Times) -> Lines {
+    let line = |name: &str, value: &dyn Fn(&Snapshot) -> Option<f64>| {
+        let points = times
+            .snapshots
+            .iter()
+            .filter_map(|snapshot| value(snapshot).map(|y| Point::new(snapshot.snapshot as f64, y)));
+        let start = std::iter::once(Point::new(0.0, 1.0));
+        Series { name: name.to_owned(), origin: Origin::Measured, points: start.chain(points).collect() }
+    };
+    let all = |value: fn(&crate::times::Overall) -> Option<f64>| {
+        move |snapshot: &Snapshot| snapshot.all.as_ref().and_then(value)
+    };
+    let series = vec![
+        line("still there", &|snapshot| snapshot.still_share),
+        line("in all so far", &all(|all| all.always_share)),
+        line("unchanged, of those measured", &|snapshot| snapshot.unchanged_share),
+        line("near, of those measured", &|snapshot| snapshot.near_share),
+        line("shingles, pages there", &all(|all| all.shingles_there)),
+        line("shingles, all pages", &all(|all| all.shingles_all)),
+    ];
+    Lines {
+        name: "What is left of the left corpus".to_owned(),
+        x: Axis { name: "snapshot".to_owned(), ..Axis::default() },
+        y: Axis { name: "share".to_owned(), range: Some((0.0, 1.0)), logarithmic: false },
+        series: series.into_iter().filter(|series| series.points.len() > 1).collect(),
+    }
+}
+
+fn by_domain(times: &Times) -> Grid {
+    let mut grid = Grid::new(
+        "By top-level domain",
+        [
+            "domain",
+            "snapshot",
+            "left addresses",
+            "still there",
+            "share",
+            "95 %",
+            "share unchanged",
+            "share near",
+        ],
+    );
+    for (name, snapshots) in &times.domains {
+        for snapshot in snapshots {
+            grid.row([
+                name.as_str().into(),
+                label(snapshot).into(),
+                snapshot.left_urls.into(),
+                snapshot.still.into(),
+                snapshot.still_share.into(),
+                snapshot.still_low.zip(snapshot.still_high).into(),
+                snapshot.unchanged_share.into(),
+                snapshot.near_share.into(),
+            ]);
+        }
+    }
+    grid
+}

@@ -1,0 +1,164 @@
+//! The counts of a finished comparison.
+
+use serde::{Deserialize, Serialize};
+
+use crate::join::Joined;
+use crate::measure::Measurements;
+use crate::overlap::rounded;
+use crate::read::{Found, Side};
+use crate::tables::Shown;
+use crate::times::Times;
+use crate::tsv::share;
+use crate::{Context, recipe};
+
+/// The counts of a finished comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The left corpus.
+    pub left: SideSummary,
+    /// The first snapshot.
+    pub right: SideSummary,
+    /// All snapshots, if there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub snapshots: Vec<SideSummary>,
+    /// When two addresses are one.
+    pub matching: String,
+    /// Addresses that the left corpus shares with the first snapshot.
+    pub shared_urls: u64,
+    /// Left documents that have one of them.
+    pub left_documents_with_shared_url: u64,
+    /// Their share of all left documents, rejected records left out.
+    pub left_documents_with_shared_url_share: Option<f64>,
+    /// Right documents that have one of them.
+    pub right_documents_with_shared_url: u64,
+    /// Hosts of shared addresses.
+    pub shared_hosts: u64,
+    /// Registered domains of shared addresses.
+    pub shared_domains: u64,
+    /// How similar the two documents behind a shared address are, if that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub similarity: Option<SimilaritySummary>,
+    /// Judged documents, if judgments were given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judged: Option<JudgedSummary>,
+    /// After how many snapshots half of the left addresses are gone, if that can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub half_life: Option<f64>,
+    /// After how many snapshots half of the left shingles are gone, if that can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shingle_half_life: Option<f64>,
+    /// Version of the program.
+    pub version: String,
+}
+
+/// One side.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SideSummary {
+    /// What it is called.
+    pub name: String,
+    /// What was found.
+    #[serde(flatten)]
+    pub found: Found,
+    /// Different addresses.
+    pub urls: u64,
+}
+
+/// How similar the two documents behind a shared address are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SimilaritySummary {
+    /// What is measured.
+    pub measure: String,
+    /// What is near.
+    pub threshold: String,
+    /// Pairs measured: shared addresses whose two documents have words.
+    pub pairs: u64,
+    /// Shared addresses without such a pair.
+    pub not_measured: u64,
+    /// Pairs with equal words.
+    pub unchanged: u64,
+    /// Pairs that reach the threshold.
+    pub near: u64,
+    /// Their share.
+    pub near_share: Option<f64>,
+    /// The mean.
+    pub mean: Option<f64>,
+    /// The middle.
+    pub median: Option<f64>,
+}
+
+/// Judged documents.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct JudgedSummary {
+    /// Different documents in the judgments.
+    pub judged: u64,
+    /// Left documents that are among them.
+    pub found: u64,
+    /// Those that have an address.
+    pub with_url: u64,
+    /// Those that have a shared one.
+    pub with_shared_url: u64,
+    /// Their share of those found.
+    pub with_shared_url_share: Option<f64>,
+}
+
+impl Summary {
+    pub(crate) fn new(
+        ctx: &Context<'_>,
+        sides: &[Side],
+        joined: &Joined,
+        measured: &Measurements,
+        shown: &Shown,
+        times: &Times,
+    ) -> Self {
+        let side = |side: usize| SideSummary {
+            name: ctx.request.names[side].clone(),
+            found: sides[side].found,
+            urls: joined.urls[side],
+        };
+        let several = ctx.request.snapshots() > 1;
+        let left = sides[0].found;
+        Summary {
+            left: side(0),
+            right: side(1),
+            snapshots: if several { (1..sides.len()).map(side).collect() } else { Vec::new() },
+            matching: recipe::matching_name(ctx.request.matching).to_owned(),
+            shared_urls: joined.shared_urls,
+            left_documents_with_shared_url: joined.shared_documents[0],
+            left_documents_with_shared_url_share: share(
+                joined.shared_documents[0],
+                left.documents - left.rejected,
+            )
+            .map(rounded),
+            right_documents_with_shared_url: joined.shared_documents[1],
+            shared_hosts: shown.shared_hosts,
+            shared_domains: shown.shared_domains,
+            similarity: similarity(ctx, joined, measured),
+            judged: ctx.request.judged.as_ref().map(|ids| JudgedSummary {
+                judged: ids.len() as u64,
+                found: left.judged,
+                with_url: joined.judged[0],
+                with_shared_url: joined.judged[1],
+                with_shared_url_share: share(joined.judged[1], left.judged).map(rounded),
+            }),
+            half_life: times.half_life.map(rounded),
+            shingle_half_life: times.shingle_half_life.map(rounded),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
+fn similarity(ctx: &Context<'_>, joined: &Joined, measured: &Measurements) -> Option<SimilaritySummary> {
+    let measure = ctx.request.measure?;
+    let sums = measured.with_left.first()?;
+    Some(SimilaritySummary {
+        measure: ctx.request.measure_name(),
+        threshold: measure.threshold.to_string(),
+        pairs: sums.pairs,
+        not_measured: joined.shared_urls - sums.pairs,
+        unchanged: sums.unchanged,
+        near: sums.near,
+        near_share: share(sums.near, sums.pairs).map(rounded),
+        mean: sums.mean().map(rounded),
+        median: measured.median.map(rounded),
+    })
+}
