@@ -145,17 +145,11 @@ impl Ledger {
 
     /// The next pair.
     pub fn take(&mut self, seen: &Seen) {
-        match self.at {
-            Some((left, segment)) if left == seen.left => {
-                if segment != seen.segment {
-                    self.close_segment(segment);
-                }
-            }
-            Some((_, segment)) => {
-                self.close_segment(segment);
+        if let Some((left, segment)) = self.at.filter(|at| *at != (seen.left, seen.segment)) {
+            self.close_segment(segment);
+            if left != seen.left {
                 self.close_document();
             }
-            None => {}
         }
         self.at = Some((seen.left, seen.segment));
         self.address = seen.address;
