@@ -469,7 +469,11 @@ impl MatchArgs {
 
     /// What the methods have to say about their parameters.
     pub fn advice(&self, recipe: &JobRecipe) -> Vec<String> {
-        recipe.methods().unwrap_or_default().iter().filter_map(|method| method.advice()).collect()
+        let methods = recipe.methods().unwrap_or_default();
+        let mut all: Vec<String> = methods.iter().filter_map(|method| method.advice()).collect();
+        // Methods that differ in what they read say the same.
+        all.dedup();
+        all
     }
 }
 
