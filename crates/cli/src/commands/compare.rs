@@ -14,6 +14,7 @@ use lookalike_transfer::segments::Segments;
 use lookalike_transfer::study::study;
 use serde::Deserialize;
 
+use super::job::ShownSide;
 use crate::args::{CompareArgs, right_segments};
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
@@ -45,7 +46,7 @@ pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
         }
         Opened::Open(open) => work(*open, args, watch)?,
     }
-    let shown = Shown::read(&args.output)?;
+    let shown: Shown = super::job::summary(&args.output)?;
     print(&shown, &args.output)?;
     let rejected = shown.left.rejected + shown.right.rejected;
     Ok(if args.resources.strict && rejected > 0 { Outcome::Rejected } else { Outcome::Done })
@@ -92,28 +93,12 @@ struct Shown {
 }
 
 #[derive(Deserialize)]
-struct ShownSide {
-    documents: u64,
-    rejected: u64,
-}
-
-#[derive(Deserialize)]
 struct ShownMethod {
     segment: Option<String>,
     method: Option<String>,
     pairs: u64,
     found: u64,
     near: u64,
-}
-
-impl Shown {
-    fn read(folder: &Path) -> Result<Self, Failure> {
-        let path = folder.join("summary.json");
-        let text = std::fs::read(&path)
-            .map_err(|error| Failure::Missing(format!("{} cannot be read: {error}", path.display())))?;
-        serde_json::from_slice(&text)
-            .map_err(|error| Failure::Missing(format!("{} is damaged: {error}", path.display())))
-    }
 }
 
 fn print(shown: &Shown, folder: &Path) -> Result<(), Failure> {

@@ -19,6 +19,7 @@ use lookalike_transfer::study::transfer_study;
 use lookalike_transfer::transfer::{self, Request};
 use serde::Deserialize;
 
+use super::job::ShownSide;
 use crate::args::{SnapshotArgs, TransferArgs, right_segments};
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &TransferArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
         }
         None => work(args, recipe, &files, [old, new], asked, watch)?,
     }
-    let shown = Shown::read(&args.output)?;
+    let shown: Shown = super::job::summary(&args.output)?;
     print(&shown, &args.output)?;
     let rejected = shown.left.rejected + shown.right.rejected;
     Ok(if args.resources.strict && rejected > 0 { Outcome::Rejected } else { Outcome::Done })
@@ -228,12 +229,6 @@ struct Shown {
 }
 
 #[derive(Deserialize)]
-struct ShownSide {
-    documents: u64,
-    rejected: u64,
-}
-
-#[derive(Deserialize)]
 struct ShownWays {
     address_only: ShownWay,
     content_only: ShownWay,
@@ -254,16 +249,6 @@ struct ShownTrack {
     topics: u64,
     topics_relevant_before: u64,
     topics_relevant_after: u64,
-}
-
-impl Shown {
-    fn read(folder: &Path) -> Result<Self, Failure> {
-        let path = folder.join("summary.json");
-        let text = std::fs::read(&path)
-            .map_err(|error| Failure::Missing(format!("{} cannot be read: {error}", path.display())))?;
-        serde_json::from_slice(&text)
-            .map_err(|error| Failure::Missing(format!("{} is damaged: {error}", path.display())))
-    }
 }
 
 fn print(shown: &Shown, folder: &Path) -> Result<(), Failure> {
