@@ -11,6 +11,7 @@
 //! - `candidates`: documents that share keys become pairs
 //! - `verify`: pairs are measured, bucket by bucket; `star` decides who is kept
 //! - `results`, `kept`: files for people and programs
+//! - [`patch`]: a corpus without the documents that a list names
 //!
 //! Beside them: [`panel`], the methods of a run together; [`walk`], every document of a corpus; [`measure`], the true similarity of two documents; `pipeline`,
 //! documents through workers in order; `store`, run files and external sorting.
@@ -20,6 +21,7 @@ mod candidates;
 mod catalogue;
 mod classes;
 mod context;
+mod copies;
 pub mod cost;
 pub mod error;
 mod estimate;
@@ -30,6 +32,7 @@ mod kept;
 pub mod lexicon;
 pub mod measure;
 pub mod panel;
+pub mod patch;
 mod pipeline;
 mod reading;
 pub mod recipe;
