@@ -384,7 +384,7 @@ pub(crate) fn digest_of(bytes: &[u8]) -> String {
 }
 
 /// Removes what a killed process had begun to write under other names.
-pub(crate) fn sweep(folder: &Path) {
+pub fn sweep(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();

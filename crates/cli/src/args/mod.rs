@@ -105,7 +105,7 @@ pub enum Command {
     /// Measure methods on a corpus
     #[command(subcommand, arg_required_else_help = true)]
     Lab(LabCommand),
-    /// Look at, convert and make corpora
+    /// Look at, convert, make and patch corpora
     #[command(subcommand, arg_required_else_help = true)]
     Corpus(CorpusCommand),
     /// Show two documents word by word: what they share and what not
@@ -132,6 +132,12 @@ pub enum CorpusCommand {
     Convert(ConvertArgs),
     /// Make a synthetic web corpus, or two crawls of one web, with a known truth
     Generate(GenerateArgs),
+    /// Write a corpus without the documents that a list names
+    ///
+    /// Shards are copied under their names, compressed as they were; records that stay are copied byte for byte where the
+    /// format allows it, and documents of other formats go to kept.jsonl.zst. The same command goes on after a stop.
+    #[command(override_usage = "lookalike corpus apply [OPTIONS] --removed <LIST> --output <DIR> <INPUT>...")]
+    Apply(ApplyArgs),
 }
 
 /// Which documents to read, and how.
@@ -328,9 +334,21 @@ pub struct StatsArgs {
 impl StatsArgs {
     /// Number of threads.
     pub fn threads(&self) -> usize {
-        let all = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        self.threads.map_or_else(all, |threads| threads.get())
+        threads(self.threads)
     }
+}
+
+impl ApplyArgs {
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        threads(self.threads)
+    }
+}
+
+/// As many threads as were asked for, or as there are cores.
+fn threads(wanted: Option<NonZeroUsize>) -> usize {
+    let all = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    wanted.map_or_else(all, NonZeroUsize::get)
 }
 
 /// `corpus head`
@@ -435,6 +453,48 @@ pub struct ConvertArgs {
     /// How to work.
     #[command(flatten)]
     pub work: WorkArgs,
+}
+
+/// `corpus apply`
+#[derive(Debug, Args)]
+pub struct ApplyArgs {
+    /// The corpus.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// List of documents that go: removed.jsonl of a job, or an id a line
+    ///
+    /// It may be compressed. Lines of JSON have id, n or both.
+    #[arg(long, value_name = "LIST")]
+    pub removed: PathBuf,
+
+    /// What documents are known by: id or n
+    ///
+    /// By id all documents go that bear a listed id. By n, which counts all records of the input from 0, single documents go;
+    /// the input must be the one that the list was made from, and is checked by the ids of the list.
+    #[arg(long, value_name = "WHAT", default_value = "id", hide_possible_values = true)]
+    pub by: ByArg,
+
+    /// New folder for the corpus, or one in which the same was begun
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+
+    /// Threads to work on; all cores by default
+    #[arg(long, value_name = "N", help_heading = "Work", value_parser = positive)]
+    pub threads: Option<NonZeroUsize>,
+
+    /// How to work.
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// What documents are known by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ByArg {
+    /// Their ids
+    Id,
+    /// Their ordinals in the input
+    N,
 }
 
 /// `corpus generate`

@@ -1,5 +1,6 @@
 //! One file per command: its work, then what it prints.
 
+mod apply;
 mod check;
 mod compare;
 mod convert;
@@ -56,5 +57,6 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         Command::Corpus(CorpusCommand::Head(args)) => head::run(&args, watch),
         Command::Corpus(CorpusCommand::Convert(args)) => convert::run(&args, watch),
         Command::Corpus(CorpusCommand::Generate(args)) => generate::run(&args, watch),
+        Command::Corpus(CorpusCommand::Apply(args)) => apply::run(&args, watch),
     }
 }

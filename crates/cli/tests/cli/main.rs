@@ -1,5 +1,6 @@
 //! The program as its users meet it: every test runs the real binary.
 
+mod apply; // a corpus without the documents that a list names
 mod bench; // helpers for jobs: documents that resemble each other, a second opinion, what a job left behind
 mod convert; // documents in, a file out: round trips, whole or not at all, full disks
 mod damage; // bad input: what is rejected, with which place and reason, and what stops the work
