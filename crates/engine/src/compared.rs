@@ -18,7 +18,7 @@ use crate::results::{self, Before, Classes, Findings};
 use crate::sketch::Row;
 use crate::store::file::{Run, RunWriter};
 use crate::store::sort::{Codec, Digests, Sorter, couple, existing, uncouple};
-use crate::verify::{self, NEAR, Pairs};
+use crate::verify::{self, NEAR, NEAR_BACK, Pairs};
 use crate::walk::Watch;
 
 /// One of two corpora.
@@ -55,6 +55,8 @@ pub struct BothCounts {
     pub right: SideCounts,
     /// Ids that both have.
     pub common_ids: u64,
+    /// Pairs that stand in groups alone, since they are too many.
+    pub pairs_in_groups: u64,
 }
 
 /// A shard of either corpus.
@@ -101,6 +103,7 @@ pub struct Named<'m> {
 const GROUPS: &[Column] = &[
     Column::new("pairs", Kind::U64),
     Column::new("equal", Kind::Bool),
+    Column::new("measured", Kind::Bool),
     Column::new("left", Kind::ListOfText),
     Column::new("right", Kind::ListOfText),
 ];
@@ -121,15 +124,22 @@ pub(crate) fn write(
     ctx.begin("write", None, false);
     let mut findings = results::begin(ctx, catalogue, &before);
     findings.summary.kept = findings.summary.documents - findings.summary.rejected;
-    ctx.save(COUNTS, &counts(ctx, catalogue, &before))?;
     let classes = Classes::load(ctx)?;
-    let mut crowds = Crowds::create(ctx, catalogue, folder, outputs)?;
+    let mut crowds = Crowds::new(ctx, catalogue);
     existing(&ctx.place("pairing"))?.iter().try_for_each(|path| remove_if_there(path))?;
     let memory = ctx.budget.free(catalogue.len().into(), 16) as usize / 3;
     let mut sorter = Sorter::new(ctx.place("pairing"), Pairs, memory);
     expand(ctx, catalogue, &classes, &mut sorter, &mut crowds)?;
     equals(ctx, catalogue, &classes, &mut sorter, &mut crowds)?;
-    findings.summary.giant_groups += crowds.finish(ctx)?;
+    let mut both = counts(ctx, catalogue, &before);
+    both.pairs_in_groups = crowds.counted;
+    let unmeasured = findings.summary.giant_groups;
+    findings.summary.giant_groups += crowds.write(ctx, &classes, folder, outputs)?;
+    findings
+        .notes
+        .retain(|note| !note.contains("documents with a common key") && !note.contains("ordinals (n)"));
+    findings.notes.extend(group_notes(ctx, unmeasured, &both));
+    ctx.save(COUNTS, &both)?;
     let mut sorted = sorter.sorted()?;
     let mut writer = RunWriter::create(&ctx.file(FILE), Pairs::label(ctx))?;
     let (mut bytes, mut count) = ([0; 26], 0);
@@ -146,6 +156,33 @@ pub(crate) fn write(
     Ok(findings)
 }
 
+/// What must be said of groups that are too large, and of ids that come again.
+fn group_notes(ctx: &Context<'_>, unmeasured: u64, both: &BothCounts) -> Vec<String> {
+    let mut notes = Vec::new();
+    if unmeasured > 0 {
+        notes.push(format!(
+            "{unmeasured} groups of documents with a common key have more pairs between the two sides than a group of {} has, and \
+             proposed none of them: groups.jsonl has them, and what was found is a lower bound; raise --max-group to go through them.",
+            ctx.recipe.max_group
+        ));
+    }
+    if both.pairs_in_groups > 0 {
+        notes.push(format!(
+            "Of sets of equal documents that make too many pairs each left document has one of its pairs in all tables and statistics; \
+             the other {} are in groups.jsonl alone.",
+            both.pairs_in_groups
+        ));
+    }
+    for (side, count) in [("left", both.left.duplicate_ids), ("right", both.right.duplicate_ids)] {
+        if count > 0 {
+            notes.push(format!(
+                "{count} documents of the {side} side bear an id that an earlier one of it bears."
+            ));
+        }
+    }
+    notes
+}
+
 fn counts(ctx: &Context<'_>, catalogue: &Catalogue, before: &Before) -> BothCounts {
     let mut both = BothCounts { common_ids: before.collapsed.common_ids, ..BothCounts::default() };
     for view in catalogue.shards(ctx) {
@@ -160,7 +197,7 @@ fn counts(ctx: &Context<'_>, catalogue: &Catalogue, before: &Before) -> BothCoun
     both
 }
 
-/// From pairs of classes to pairs of documents, one of each side.
+/// From pairs of classes to pairs of documents, one of each side. Of too many, each left document keeps its first.
 fn expand(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
@@ -173,21 +210,18 @@ fn expand(
         while let Some(bytes) = records.next()? {
             let (pair, forward, backward, said) = Pairs.get(bytes);
             let (a, b) = uncouple(pair);
-            let (ours, theirs) = (classes.of(&a), classes.of(&b));
-            let ([our_left, our_right], [their_left, their_right]) =
-                (sides(catalogue, ours), sides(catalogue, theirs));
-            if crowds.too_many(our_left.len() * their_right.len() + their_left.len() * our_right.len()) {
-                crowds.pairs.push(pair);
-                continue;
-            }
-            across(our_left, their_right, |pair| sorter.push((pair, forward, backward, said)))?;
-            across(their_left, our_right, |pair| sorter.push((pair, backward, forward, said)))?;
+            let [[our_left, our_right], [their_left, their_right]] =
+                [&a, &b].map(|leader| sides(catalogue, classes.of(leader)));
+            let kept = crowds.kept(our_left, their_right, couple(a, b));
+            across(our_left, kept, |pair| sorter.push((pair, forward, backward, said)))?;
+            let kept = crowds.kept(their_left, our_right, couple(b, a));
+            across(their_left, kept, |pair| sorter.push((pair, backward, forward, verify::turned(said))))?;
         }
     }
     Ok(())
 }
 
-/// Equal documents of both sides.
+/// Equal documents of both sides. Of too many, each left document keeps its first.
 fn equals(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
@@ -202,12 +236,10 @@ fn equals(
         if left.is_empty() || right.is_empty() || !results::counts_as_equal(ctx, &mut lookup, class)? {
             continue;
         }
-        if crowds.too_many(left.len() * right.len()) {
-            crowds.write(&[left], &[right], true)?;
-            continue;
-        }
-        let said = NEAR | ctx.panel.said_of_equals(lookup.record(class[0])?);
-        across(left, right, |pair| sorter.push((pair, one, one, said)))?;
+        let equal = ctx.panel.said_of_equals(lookup.record(class[0])?, ctx.recipe.verified);
+        let said = NEAR | NEAR_BACK | equal;
+        let kept = crowds.kept(left, right, couple(class[0], class[0]));
+        across(left, kept, |pair| sorter.push((pair, one, one, said)))?;
     }
     Ok(())
 }
@@ -229,62 +261,67 @@ fn across(
 /// Groups that are too large to be written as pairs.
 struct Crowds<'c> {
     catalogue: &'c Catalogue,
-    lookup: Lookup<'c>,
-    rows: RowWriter,
     most: usize,
-    count: u64,
-    /// Pairs of classes that are.
-    pairs: Vec<u64>,
+    /// The classes that make such pairs: whose left documents, and whose right ones.
+    crowds: Vec<u64>,
+    /// Pairs that are only counted.
+    counted: u64,
 }
 
 impl<'c> Crowds<'c> {
-    fn create(
-        ctx: &'c Context<'c>,
-        catalogue: &'c Catalogue,
+    fn new(ctx: &Context<'_>, catalogue: &'c Catalogue) -> Self {
+        let most = ctx.recipe.max_group.saturating_mul(ctx.recipe.max_group) / 2;
+        Crowds { catalogue, most, crowds: Vec::new(), counted: 0 }
+    }
+
+    /// The right documents that are paired with the left ones: all, or the first of too many.
+    fn kept<'r>(&mut self, left: &[u32], right: &'r [u32], crowd: u64) -> &'r [u32] {
+        let pairs = left.len().saturating_mul(right.len());
+        if pairs <= self.most || right.len() < 2 {
+            return right;
+        }
+        self.crowds.push(crowd);
+        self.counted += (pairs - left.len()) as u64;
+        &right[..1]
+    }
+
+    /// Writes them; returns how many come from equal documents.
+    fn write(
+        mut self,
+        ctx: &Context<'_>,
+        classes: &Classes,
         folder: &Path,
         outputs: Outputs,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<u64, EngineError> {
         let target = folder.join(format!("groups{}", outputs.format.suffix()));
-        let rows = RowWriter::create(&target, outputs.format, GROUPS, &ctx.recipe.to_toml())?;
-        let most = ctx.recipe.max_group.saturating_mul(ctx.recipe.max_group) / 2;
-        Ok(Crowds { catalogue, lookup: Lookup::new(ctx, catalogue), rows, most, count: 0, pairs: Vec::new() })
-    }
-
-    fn too_many(&self, pairs: usize) -> bool {
-        pairs > self.most
-    }
-
-    /// Writes a group by the documents of its classes on either side.
-    fn write(&mut self, left: &[&[u32]], right: &[&[u32]], equal: bool) -> Result<(), EngineError> {
-        let mut ids = |side: &[&[u32]]| -> Result<Vec<String>, EngineError> {
-            side.iter()
-                .flat_map(|class| *class)
-                .map(|&document| Ok(self.lookup.names(document)?.id))
-                .collect()
+        let mut rows = RowWriter::create(&target, outputs.format, GROUPS, &ctx.recipe.to_toml())?;
+        let mut lookup = Lookup::new(ctx, self.catalogue);
+        let mut put = |left: &[u32], right: &[u32], equal: bool, measured: bool| -> Result<(), EngineError> {
+            let mut ids = |side: &[u32]| -> Result<Vec<String>, EngineError> {
+                side.iter().map(|&document| Ok(lookup.names(document)?.id)).collect()
+            };
+            let (left, right) = (ids(left)?, ids(right)?);
+            let [of_left, of_right] =
+                [&left, &right].map(|ids| ids.iter().map(String::as_str).collect::<Vec<_>>());
+            Ok(rows.push(&[
+                Cell::U64(left.len() as u64 * right.len() as u64),
+                Cell::Bool(equal),
+                Cell::Bool(measured),
+                Cell::ListOfText(&of_left),
+                Cell::ListOfText(&of_right),
+            ])?)
         };
-        let (left, right) = (ids(left)?, ids(right)?);
-        let [of_left, of_right] =
-            [&left, &right].map(|ids| ids.iter().map(String::as_str).collect::<Vec<_>>());
-        self.rows.push(&[
-            Cell::U64((left.len() * right.len()) as u64),
-            Cell::Bool(equal),
-            Cell::ListOfText(&of_left),
-            Cell::ListOfText(&of_right),
-        ])?;
-        self.count += u64::from(equal);
-        Ok(())
-    }
-
-    /// Writes what else there is; returns how many groups come from equal documents.
-    fn finish(mut self, ctx: &Context<'_>) -> Result<u64, EngineError> {
         for mut records in candidates::giants(ctx)? {
             let mut group: Vec<u32> = Vec::new();
             while let Some(bytes) = records.next()? {
                 match u32::from_le_bytes(bytes.try_into().expect("four bytes")) {
                     0 => {
-                        group.sort_unstable();
-                        let [left, right] = sides(self.catalogue, &group);
-                        self.write(&[left], &[right], false)?;
+                        // Whoever stands for others brings them along.
+                        let mut all: Vec<u32> =
+                            group.iter().flat_map(|leader| classes.of(leader)).copied().collect();
+                        all.sort_unstable();
+                        let [left, right] = sides(self.catalogue, &all);
+                        put(left, right, false, false)?;
                         group.clear();
                     }
                     document => group.push(document - 1),
@@ -292,16 +329,15 @@ impl<'c> Crowds<'c> {
             }
         }
         // Which was decided first depends on threads and memory.
-        self.pairs.sort_unstable();
-        let classes = Classes::load(ctx)?;
-        for pair in std::mem::take(&mut self.pairs) {
-            let (a, b) = uncouple(pair);
-            let [one, two] = [&a, &b].map(|leader| sides(self.catalogue, classes.of(leader)));
-            self.write(&[one[0], two[0]], &[one[1], two[1]], false)?;
-            self.count += 1;
+        self.crowds.sort_unstable();
+        for &crowd in &self.crowds {
+            let (a, b) = uncouple(crowd);
+            let [left, _] = sides(self.catalogue, classes.of(&a));
+            let [_, right] = sides(self.catalogue, classes.of(&b));
+            put(left, right, a == b, true)?;
         }
-        self.rows.finish()?;
-        Ok(self.count)
+        rows.finish()?;
+        Ok(self.crowds.len() as u64)
     }
 }
 

@@ -232,7 +232,8 @@ impl Job {
     pub fn open(mut self, folder: &Path) -> Result<Opened, EngineError> {
         Budget::new(&self.settings, self.recipe.reading.max_document_bytes)?;
         let work = folder.join(WORK);
-        let ours = folder.join(SUMMARY).exists() || work.is_dir();
+        let ours =
+            folder.join(SUMMARY).exists() || [LOCK, TICKET].iter().any(|file| work.join(file).exists());
         if !ours && !is_empty(folder)? {
             return Err(EngineError::NotAJob { folder: folder.to_owned() });
         }
@@ -421,6 +422,16 @@ pub(crate) fn is_empty(folder: &Path) -> Result<bool, EngineError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
         Err(error) => Err(EngineError::read(folder, error)),
     }
+}
+
+/// Holds a folder for work that comes before a job in it, until what is returned is dropped.
+pub fn hold(folder: &Path) -> Result<File, EngineError> {
+    let work = folder.join(WORK);
+    if !work.join(LOCK).exists() && !is_empty(folder)? {
+        return Err(EngineError::NotAJob { folder: folder.to_owned() });
+    }
+    std::fs::create_dir_all(&work).map_err(|error| EngineError::write(&work, error))?;
+    lock(folder, &work.join(LOCK))
 }
 
 pub(crate) fn lock(folder: &Path, path: &Path) -> Result<File, EngineError> {

@@ -23,6 +23,13 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
+    /// True when equal words by the run's profile are sure to give equal keys.
+    pub(crate) fn goes_by_words(&self) -> bool {
+        let method = &self.method;
+        let known = ["minhash", "simhash", "exact"].contains(&method.recipe().name.as_str());
+        known && method.profile().is_none() && !method.sentences() && method.refuses("").is_none()
+    }
+
     /// The document's length, as the method sees it.
     pub(crate) fn length(&self, record: &[u8]) -> u32 {
         record[self.start..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
@@ -204,9 +211,10 @@ impl Panel {
         self.proposers().iter().zip(shared).enumerate().map(bit).sum()
     }
 
-    /// Which methods would accept a document as a near-duplicate of one that is equal to it, a bit for each.
-    pub(crate) fn said_of_equals(&self, record: &[u8]) -> u16 {
-        let bit = |(place, seat): (usize, &Seat)| u16::from(seat.length(record) > 0) << place;
+    /// Which methods accept a document as a near-duplicate of one that is equal to it, a bit for each: where pairs are measured
+    /// all of them do, else those that have a signature for it.
+    pub(crate) fn said_of_equals(&self, record: &[u8], measured: bool) -> u16 {
+        let bit = |(place, seat): (usize, &Seat)| u16::from(measured || seat.length(record) > 0) << place;
         self.proposers().iter().enumerate().map(bit).sum()
     }
 

@@ -149,7 +149,8 @@ pub(crate) fn unit_file(ctx: &Context<'_>, unit: usize, what: &str) -> PathBuf {
 const FILES: [&str; 5] = ["docs", "names", "payload", "spool", "rejected"];
 
 /// Sketches every unit that is not yet done. Of two corpora that are compared the smaller one comes first, and of the other
-/// only those keys are kept that it may share with the first.
+/// only those keys are kept that it may share with the first. A document of the left side stands for equal ones of the right
+/// side; where its keys may differ from theirs, all of them must be kept, and the left side comes first.
 pub(crate) fn sketch(ctx: &Context<'_>) -> Result<(), EngineError> {
     ctx.begin("sketch", ctx.input_bytes(), true);
     let mut corpora = Vec::new();
@@ -159,7 +160,7 @@ pub(crate) fn sketch(ctx: &Context<'_>) -> Result<(), EngineError> {
         first += corpora.last().map_or(0, |part| part.units.len());
     }
     let compares = ctx.recipe.task == Task::Compare;
-    if compares {
+    if compares && ctx.panel.proposers().iter().all(Seat::goes_by_words) {
         corpora.sort_by_key(|part| part.corpus.bytes());
     }
     let mut sieve = None;

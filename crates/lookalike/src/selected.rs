@@ -46,6 +46,8 @@ pub struct Selected {
     pub rejected: u64,
     /// Where the first of them is, and why.
     pub first_rejection: Option<String>,
+    /// Bytes of the longest line of the copy.
+    longest: u64,
     /// What was copied from where.
     source: String,
     /// The file.
@@ -55,6 +57,7 @@ pub struct Selected {
 
 const LINES: &str = "documents.jsonl";
 const FACTS: &str = "documents.json";
+const REJECTED: &str = "rejected.jsonl";
 /// Why a copy is not made.
 const OTHERS: &str = "it holds other documents, or the same as they were at another time or were read in another way; remove it, \
                       or write to another place";
@@ -106,6 +109,12 @@ impl Selected {
             repeated += part.append(&mut seen, &mut sink).map_err(writing(&path))?;
         }
         sink.finish()?;
+        let path_of_rejected = folder.join(REJECTED);
+        let mut sink = Sink::create(&path_of_rejected, Compression::None)?;
+        for part in &parts {
+            part.append_rejections(&mut sink).map_err(writing(&path_of_rejected))?;
+        }
+        sink.finish()?;
         sweep(folder);
         let missing = names.iter().zip(&seen).filter(|(_, seen)| !**seen);
         let selected = Selected {
@@ -115,6 +124,7 @@ impl Selected {
             documents: parts.iter().map(|part| part.documents).sum(),
             rejected: parts.iter().map(|part| part.rejected).sum(),
             first_rejection: parts.iter().find_map(|part| part.first_rejection.clone()),
+            longest: parts.iter().flat_map(|part| &part.found).map(|(_, bytes)| *bytes).max().unwrap_or(0),
             source,
             path,
         };
@@ -124,9 +134,17 @@ impl Selected {
         Ok(selected)
     }
 
-    /// The copy as a corpus.
+    /// The copy as a corpus. Whatever was read once is not too long to be read again.
     pub fn corpus(&self) -> Result<Corpus, CorpusError> {
-        Corpus::open(&[&self.path], ReadOptions::default())
+        let mut options = ReadOptions::default();
+        options.max_document_bytes = options.max_document_bytes.max(self.longest as usize);
+        Corpus::open(&[&self.path], options)
+    }
+
+    /// Copies a line of JSON for every record that could not be read: source, position, reason.
+    pub fn copy_rejections(&self, to: &mut impl Write) -> io::Result<()> {
+        let mut from = File::open(self.path.with_file_name(REJECTED))?;
+        io::copy(&mut from, to).map(drop)
     }
 }
 
@@ -169,6 +187,16 @@ struct Part {
     found: Vec<(usize, u64)>,
     /// Their lines.
     lines: Option<PathBuf>,
+    /// A line for each rejection.
+    rejections: Option<PathBuf>,
+}
+
+/// A rejection in the copy.
+#[derive(Serialize)]
+struct RejectedLine<'r> {
+    source: &'r str,
+    position: u64,
+    reason: &'r str,
 }
 
 /// Documents on their way into a folder.
@@ -187,7 +215,7 @@ impl Copying<'_> {
         let mut reader = shard.open(self.corpus.options())?;
         let mut extractor = Extractor::default();
         let mut part = Part::default();
-        let mut sink: Option<Sink> = None;
+        let (mut sink, mut rejections): (Option<Sink>, Option<Sink>) = (None, None);
         let (mut line, mut read) = (Vec::new(), 0);
         loop {
             self.watch.check()?;
@@ -199,6 +227,22 @@ impl Copying<'_> {
                 Item::Skipped(_) => continue,
                 Item::Rejected(rejection) => {
                     part.reject(shard, &rejection);
+                    let path = part.rejections.get_or_insert_with(|| self.next());
+                    let reason = rejection.reason.to_string();
+                    let position = rejection.place.position;
+                    line.clear();
+                    serde_json::to_writer(
+                        &mut line,
+                        &RejectedLine { source: &shard.name, position, reason: &reason },
+                    )
+                    .map_err(io::Error::from)
+                    .map_err(writing(path))?;
+                    line.push(b'\n');
+                    let sink = match &mut rejections {
+                        Some(sink) => sink,
+                        none => none.insert(Sink::create(path, Compression::None)?),
+                    };
+                    sink.write_all(&line).map_err(writing(path))?;
                     continue;
                 }
                 Item::Document(document) => document,
@@ -208,9 +252,7 @@ impl Copying<'_> {
             let Ok(name) = self.names.binary_search(&document.id) else { continue };
             let text = extractor.extract(&document, self.content).text;
             line.clear();
-            let path = part.lines.get_or_insert_with(|| {
-                self.folder.join(format!("{PART}{}", self.parts.fetch_add(1, Ordering::Relaxed)))
-            });
+            let path = part.lines.get_or_insert_with(|| self.next());
             let written =
                 serde_json::to_writer(&mut line, &Line { id: document.id, url: document.url, text });
             written.map_err(io::Error::from).map_err(writing(path))?;
@@ -223,7 +265,13 @@ impl Copying<'_> {
             part.found.push((name, line.len() as u64));
         }
         sink.map_or(Ok(()), Sink::finish)?;
+        rejections.map_or(Ok(()), Sink::finish)?;
         Ok(part)
+    }
+
+    /// A new file for what a shard has.
+    fn next(&self) -> PathBuf {
+        self.folder.join(format!("{PART}{}", self.parts.fetch_add(1, Ordering::Relaxed)))
     }
 }
 
@@ -237,6 +285,11 @@ impl Part {
         };
         let place = || format!("{}, {unit} {}: {}", shard.name, rejection.place.position, rejection.reason);
         self.first_rejection.get_or_insert_with(place);
+    }
+
+    fn append_rejections(&self, to: &mut Sink) -> io::Result<()> {
+        let Some(lines) = &self.rejections else { return Ok(()) };
+        io::copy(&mut File::open(lines)?, to).map(drop)
     }
 
     /// Appends the lines of names that were not seen before; returns how many were.

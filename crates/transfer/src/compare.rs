@@ -544,10 +544,8 @@ impl Comparison {
             accumulated: accumulated
                 .map(|place| (self.column_name(place), self.counted.accumulated[place].clone()))
                 .collect(),
-            forecast: self.forecasts().map(|(segments, found)| Forecast {
-                segments,
-                found: found.into_iter().collect(),
-                warning: WARNING,
+            forecast: self.forecasts().filter(|(_, found)| !found.is_empty()).map(|(segments, found)| {
+                Forecast { segments, found: found.into_iter().collect(), warning: WARNING }
             }),
             differences: self.differences(),
             persistence: (self.wanted.segments.snapshots() > 1).then(|| self.persistence.all.clone()),

@@ -93,7 +93,14 @@ pub fn moved(file: &Judgments, heirs: &Heirs, matches: Matches) -> Result<Moved,
         let heirs = if matches == Matches::Best { &heirs[..1] } else { heirs };
         for heir in heirs {
             let key = (judgment.topic(), judgment.subtopic().unwrap_or_default(), heir.document.as_str());
-            claims.entry(key).or_default().push(Claim {
+            let claims = claims.entry(key).or_default();
+            // A judgment that comes twice says no more than once.
+            if claims.iter().any(|claim| claim.old == judgment.document() && claim.grade == judgment.label())
+            {
+                out.merged += 1;
+                continue;
+            }
+            claims.push(Claim {
                 old: judgment.document().to_owned(),
                 similarity: heir.similarity,
                 grade: judgment.label().to_owned(),

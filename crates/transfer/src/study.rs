@@ -21,18 +21,18 @@ pub fn study(
     let title = format!("{left} in {right}");
     let mut study = Study { id: "compare".to_owned(), title, ..Study::default() };
     let (any, left) = (comparison.any(), &comparison.both.left);
+    let basis = match recipe.shingle {
+        1 => "word sets".to_owned(),
+        words => format!("shingles of {words} words"),
+    };
+    let near = match recipe.verified {
+        true => format!("{} of at least {} on {basis}", recipe.similarity, recipe.threshold),
+        false => "by the word of its method alone, not measured".to_owned(),
+    };
     study.lead = format!(
-        "{} of {} left documents have a near-duplicate on the right side ({} of at least {} on {}), {} have a pair that a method \
-         accepts.",
+        "{} of {} left documents have a near-duplicate on the right side ({near}), {} have a pair that a method accepts.",
         thousands(any.near),
         thousands(left.documents - left.rejected),
-        recipe.similarity,
-        recipe.threshold,
-        if recipe.shingle == 1 {
-            "word sets".to_owned()
-        } else {
-            format!("shingles of {} words", recipe.shingle)
-        },
         thousands(any.found),
     );
     notes(&mut study, comparison, findings);
@@ -80,10 +80,28 @@ pub fn transfer_study(
     }
     if transfer.topics_in_several_files > 0 {
         study.notes.push(format!(
-            "{} topics have a name that several files of judgments use; qrels.txt has all of them together, and the folder qrels \
+            "{} topics have a name that several files of judgments use, so there is no qrels.txt of all together; the folder qrels has \
              each file by itself.",
             thousands(transfer.topics_in_several_files)
         ));
+    }
+    for (count, what) in [
+        (
+            transfer.rejected,
+            "records of the old corpus could not be read; rejected.jsonl has them, without a side.",
+        ),
+        (
+            transfer.repeated,
+            "documents of the old corpus bear a judged id that an earlier one bears, and were left out.",
+        ),
+        (
+            transfer.unwritable,
+            "near-duplicates have an id with blanks, which cannot stand in a column: mapping.jsonl has them, judgments do not.",
+        ),
+    ] {
+        if count > 0 {
+            study.notes.push(format!("{} {what}", thousands(count)));
+        }
     }
     tracks(&mut study, transfer);
     ways(&mut study, transfer);
@@ -172,6 +190,11 @@ fn notes(study: &mut Study, comparison: &Comparison, findings: &Findings) {
                 thousands(side.rejected)
             ));
         }
+    }
+    if comparison.wanted.forecast.is_some() && comparison.wanted.segments.len() < 2 {
+        study
+            .notes
+            .push("A forecast needs two segments or more; --segment input or file makes some.".to_owned());
     }
     if both.common_ids > 0 {
         study.notes.push(format!(
@@ -330,7 +353,9 @@ fn accumulation(study: &mut Study, comparison: &Comparison) {
         y: Axis { name: "found documents".to_owned(), range: None, logarithmic: false },
         series,
     }));
-    let Some((segments, found)) = comparison.forecasts() else { return };
+    let Some((segments, found)) = comparison.forecasts().filter(|(_, found)| !found.is_empty()) else {
+        return;
+    };
     let mut grid = Grid::new(
         format!("What a straight line says for {segments} segments"),
         ["method", "found so far", "forecast", "share of left"],

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use lookalike::corpus::Compression;
+use lookalike::corpus::write::Sink;
 use lookalike::corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
 use lookalike::engine::compared::{Match, Side};
-use lookalike::engine::shelf::Shelf;
 use lookalike::engine::{EngineError, Findings, JobRecipe, OpenJob};
 use lookalike::judgments::{Judgments, judged};
+use lookalike::selected::Selected;
 use lookalike::walk::Watch;
 use lookalike_overlap::address::normal;
 use lookalike_overlap::canonical::canonical;
@@ -25,7 +27,7 @@ pub struct Request<'r> {
     /// The judgments.
     pub files: &'r [Judgments],
     /// The judged documents of the old corpus: the left side of the job.
-    pub shelf: &'r Shelf,
+    pub selected: &'r Selected,
     /// Where judgments go.
     pub matches: Matches,
     /// How many found documents are drawn for a person, by method.
@@ -51,10 +53,12 @@ pub struct Transfer {
     pub missing: u64,
     /// Judged documents.
     pub judged: u64,
-    /// Judged documents that come several times in the old corpus.
+    /// Documents of the old corpus beyond the first of a judged id, which are left out.
     pub repeated: u64,
-    /// Ids of judged documents that documents of the new corpus bear, too.
-    pub common_ids: u64,
+    /// Records of the old corpus that could not be read.
+    pub rejected: u64,
+    /// Near-duplicates whose ids cannot stand in a column of judgments.
+    pub unwritable: u64,
     /// Topics that are in several files.
     pub topics_in_several_files: u64,
 }
@@ -129,94 +133,80 @@ const MISSING: &[Column] = &[
 ];
 
 /// What is known of a judged document.
+#[derive(Default)]
 struct Old {
     id: String,
     url: Option<String>,
 }
 
-/// A near-duplicate of the judged document at hand.
-struct Near {
-    id: String,
-    url: Option<String>,
+/// The best near-duplicate of a judged document.
+#[derive(Clone, Copy)]
+struct Best {
     right: u32,
     similarity: f64,
     relation: Relation,
-    methods: u8,
-    segment: usize,
 }
 
-/// Writes the tables of near-duplicates, and keeps what judgments need of them.
+impl Best {
+    /// Of several that are as similar, the one at the same address is the best, then the first.
+    fn is_worse_than(&self, other: &Best) -> bool {
+        let order = self.similarity.total_cmp(&other.similarity);
+        order.is_lt() || order.is_eq() && other.relation < self.relation
+    }
+}
+
+/// Writes the table of near-duplicates, and keeps what judgments need of them.
 struct Mapper<'m> {
     olds: &'m [Old],
+    best: &'m [Option<Best>],
     rows: RowWriter,
     heirs: Heirs,
     matches: Matches,
     /// Bytes that heirs take, about, and may take.
     taken: u64,
     most: u64,
-    at: Option<(u32, Vec<Near>)>,
+    unwritable: u64,
 }
 
 impl Mapper<'_> {
-    fn take(&mut self, wanted: &Wanted, found: &Match<'_>, segment: usize) -> Result<(), TransferError> {
-        if self.at.as_ref().is_some_and(|(left, _)| *left != found.left.n) {
-            self.close(wanted)?;
-        }
-        if !found.near {
+    fn take(&mut self, wanted: &Wanted, found: &Match<'_>) -> Result<(), TransferError> {
+        let left = found.left.n as usize;
+        let Some(best) = self.best[left].filter(|_| found.near) else { return Ok(()) };
+        let (old, is_best) = (&self.olds[left], best.right == found.right.n);
+        self.rows.push(&[
+            Cell::Text(&old.id),
+            Cell::Text(found.right.id),
+            Cell::OptionalF64(Some(found.similarity)),
+            Cell::Text(Relation::of(old.url.as_deref(), found.right.url).name()),
+            Cell::Bool(is_best),
+            Cell::OptionalText(old.url.as_deref()),
+            Cell::OptionalText(found.right.url),
+            Cell::OptionalText(compare::name(wanted, wanted.segments.of(found.right.n))),
+            Cell::ListOfText(&names(wanted, found.methods)),
+        ])?;
+        if !is_best && self.matches == Matches::Best {
             return Ok(());
         }
-        let old = &self.olds[found.left.n as usize];
-        let near = Near {
-            id: found.right.id.to_owned(),
-            url: found.right.url.map(str::to_owned),
-            right: found.right.n,
-            similarity: found.similarity,
-            relation: Relation::of(old.url.as_deref(), found.right.url),
-            methods: found.methods,
-            segment,
-        };
-        self.at.get_or_insert_with(|| (found.left.n, Vec::new())).1.push(near);
-        Ok(())
-    }
-
-    fn close(&mut self, wanted: &Wanted) -> Result<(), TransferError> {
-        let Some((left, mut near)) = self.at.take() else { return Ok(()) };
-        let old = &self.olds[left as usize];
-        // Of several that are as similar, the one at the same address is the best, then the first.
-        near.sort_by(|a, b| {
-            b.similarity.total_cmp(&a.similarity).then((a.relation, a.right).cmp(&(b.relation, b.right)))
-        });
-        for (place, one) in near.iter().enumerate() {
-            self.rows.push(&[
-                Cell::Text(&old.id),
-                Cell::Text(&one.id),
-                Cell::OptionalF64(Some(one.similarity)),
-                Cell::Text(one.relation.name()),
-                Cell::Bool(place == 0),
-                Cell::OptionalText(old.url.as_deref()),
-                Cell::OptionalText(one.url.as_deref()),
-                Cell::OptionalText(compare::name(wanted, one.segment)),
-                Cell::ListOfText(&names(wanted, one.methods)),
-            ])?;
+        if !stands_in_a_column(found.right.id) {
+            self.unwritable += 1;
+            return Ok(());
         }
-        let kept = if self.matches == Matches::Best { 1 } else { near.len() };
-        let heirs = self.heirs.entry(old.id.clone()).or_default();
-        for Near { id, similarity, .. } in near.into_iter().take(kept) {
-            self.taken += id.len() as u64 + 64;
-            heirs.push(Heir { document: id, similarity });
-        }
-        // A document that comes several times in the old corpus has the near-duplicates of all.
-        heirs.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
-        let mut seen = BTreeSet::new();
-        heirs.retain(|heir| seen.insert(heir.document.clone()));
+        self.taken += found.right.id.len() as u64 + 64;
         if self.taken > self.most {
             return Err(TransferError::Request(format!(
                 "the near-duplicates of judged documents take more than {} MB; give more --memory, or take --matches best",
                 self.most >> 20
             )));
         }
+        let heir = Heir { document: found.right.id.to_owned(), similarity: found.similarity };
+        self.heirs.entry(old.id.clone()).or_default().push(heir);
         Ok(())
     }
+}
+
+/// Columns are divided by blanks.
+fn stands_in_a_column(id: &str) -> bool {
+    !id.is_empty() && !id.contains(char::is_whitespace)
 }
 
 /// Moves all judgments and writes the tables.
@@ -227,60 +217,94 @@ pub fn run(
     wanted: Wanted,
     watch: &Watch,
 ) -> Result<Transfer, TransferError> {
-    let olds = olds(request.shelf)?;
+    let Request { files, selected, matches, .. } = *request;
+    let olds = olds(open, watch)?;
     let recipe = open.recipe().to_toml();
     let create =
         |name: &str, columns| RowWriter::create(&folder.join(name), RowFormat::Jsonl, columns, &recipe);
     let mut sample = Sample::new(request.sample, wanted.methods.len(), request.seed);
+    let mut best: Vec<Option<Best>> = vec![None; olds.len()];
+    let comparison = compare::count(open, wanted, watch, |_, found, _| {
+        sample.take(found);
+        let relation = Relation::of(olds[found.left.n as usize].url.as_deref(), found.right.url);
+        let this = Best { right: found.right.n, similarity: found.similarity, relation };
+        let slot = &mut best[found.left.n as usize];
+        if found.near && slot.is_none_or(|before| before.is_worse_than(&this)) {
+            *slot = Some(this);
+        }
+        Ok(())
+    })?;
+    // Once more, now that it is known which is the best: a judged document may have any number of near-duplicates.
     let mut mapper = Mapper {
         olds: &olds,
+        best: &best,
         rows: create("mapping.jsonl", MAPPING)?,
         heirs: Heirs::new(),
-        matches: request.matches,
+        matches,
         taken: 0,
         most: request.memory,
-        at: None,
+        unwritable: 0,
     };
-    let comparison = compare::count(open, wanted, watch, |wanted, found, segment| {
-        sample.take(found);
-        mapper.take(wanted, found, segment)
-    })?;
-    mapper.close(&comparison.wanted)?;
-    let Mapper { rows, heirs, .. } = mapper;
+    open.matches(watch, |found| mapper.take(&comparison.wanted, found))?;
+    let Mapper { rows, mut heirs, unwritable, .. } = mapper;
     rows.finish()?;
+    heirs.values_mut().for_each(|heirs| heirs.sort_by(|a, b| b.similarity.total_cmp(&a.similarity)));
     let moved: Vec<Moved> =
-        request.files.iter().map(|file| moved(file, &heirs, request.matches)).collect::<Result<_, _>>()?;
-    write_judgments(open, request.files, &moved)?;
+        files.iter().map(|file| moved(file, &heirs, matches)).collect::<Result<_, _>>()?;
+    let topics_in_several_files = topics_in_several(files);
+    write_judgments(open, files, &moved, topics_in_several_files == 0)?;
     write_conflicts(open, &moved)?;
-    open.write("topics.tsv", coverage::table(request.files, &moved).as_bytes())?;
+    open.write("topics.tsv", coverage::table(files, &moved).as_bytes())?;
     write_review(open, &comparison, &olds, sample.finish(), watch)?;
-    let missing = write_missing(request.files, &olds, create("missing.jsonl", MISSING)?)?;
-    let tracks = request.files.iter().zip(&moved).map(|(file, moved)| coverage::track(file, moved)).collect();
-    let all = judged(request.files);
-    let distinct: BTreeSet<&str> = olds.iter().map(|old| old.id.as_str()).collect();
+    add_rejections(folder, selected)?;
+    write_missing(files, &selected.missing, create("missing.jsonl", MISSING)?)?;
+    let tracks = files.iter().zip(&moved).map(|(file, moved)| coverage::track(file, moved)).collect();
     Ok(Transfer {
-        ways: ways(request.files, &olds, &heirs, &comparison),
-        common_ids: common_ids(open, &distinct, watch)?,
-        repeated: (olds.len() - distinct.len()) as u64,
-        judged: all.len() as u64,
-        topics_in_several_files: topics_in_several(request.files),
+        ways: ways(files, &olds, &best, &comparison),
+        repeated: selected.repeated,
+        rejected: selected.rejected,
+        judged: judged(files).len() as u64,
+        missing: selected.missing.len() as u64,
+        topics_in_several_files,
+        unwritable,
         comparison,
         moved,
         tracks,
-        missing,
     })
 }
 
-fn olds(shelf: &Shelf) -> Result<Vec<Old>, TransferError> {
-    let old = |n: u32| -> Result<Old, TransferError> {
-        let line = shelf.line(n)?;
-        Ok(Old { id: line.name, url: line.url })
-    };
-    (0..shelf.len() as u32).map(old).collect()
+/// The judged documents by their numbers; of one that no method reads nothing is known.
+fn olds(open: &OpenJob, watch: &Watch) -> Result<Vec<Old>, TransferError> {
+    let mut olds: Vec<Old> = Vec::new();
+    open.documents(watch, |side, document| -> Result<(), EngineError> {
+        if side == Side::Left {
+            olds.resize_with(document.n as usize, Old::default);
+            olds.push(Old { id: document.id.to_owned(), url: document.url.map(str::to_owned) });
+        }
+        Ok(())
+    })?;
+    Ok(olds)
 }
 
-/// The new judgments: each file in its own layout, and all together.
-fn write_judgments(open: &OpenJob, files: &[Judgments], moved: &[Moved]) -> Result<(), TransferError> {
+/// Appends what could not be read of the old corpus to the table of rejections.
+fn add_rejections(folder: &Path, selected: &Selected) -> Result<(), TransferError> {
+    let path = folder.join("rejected.jsonl");
+    let mut sink = Sink::create(&folder.join("rejected.all.jsonl"), Compression::None)?;
+    let failed = |source| TransferError::write(&path, source);
+    selected.copy_rejections(&mut sink).map_err(failed)?;
+    let mut new = std::fs::File::open(&path).map_err(failed)?;
+    std::io::copy(&mut new, &mut sink).map_err(failed)?;
+    sink.finish()?;
+    std::fs::rename(folder.join("rejected.all.jsonl"), &path).map_err(failed)
+}
+
+/// The new judgments: each file in its own layout, and all together unless a topic is in several files, where it may be another.
+fn write_judgments(
+    open: &OpenJob,
+    files: &[Judgments],
+    moved: &[Moved],
+    together: bool,
+) -> Result<(), TransferError> {
     let text = |moved: &Moved| -> String {
         moved.judgments.iter().map(|judgment| format!("{}\n", judgment.text())).collect()
     };
@@ -297,7 +321,10 @@ fn write_judgments(open: &OpenJob, files: &[Judgments], moved: &[Moved]) -> Resu
             all.push_str(&format!("{topic} {} {document} {label}\n", judgment.subtopic().unwrap_or("0")));
         }
     }
-    Ok(open.write("qrels.txt", all.as_bytes())?)
+    if together {
+        open.write("qrels.txt", all.as_bytes())?;
+    }
+    Ok(())
 }
 
 fn write_conflicts(open: &OpenJob, moved: &[Moved]) -> Result<(), TransferError> {
@@ -350,11 +377,12 @@ fn write_review(
     Ok(open.write("review.jsonl", &lines)?)
 }
 
-/// Lists judged documents that the old corpus does not have; returns how many.
-fn write_missing(files: &[Judgments], olds: &[Old], mut rows: RowWriter) -> Result<u64, TransferError> {
-    let there: BTreeSet<&str> = olds.iter().map(|old| old.id.as_str()).collect();
-    let mut count = 0;
-    for one in judged(files).iter().filter(|one| !there.contains(one.document)) {
+/// Lists judged documents that the old corpus does not have.
+fn write_missing(files: &[Judgments], missing: &[String], mut rows: RowWriter) -> Result<(), TransferError> {
+    for one in judged(files)
+        .iter()
+        .filter(|one| missing.binary_search_by(|id| id.as_str().cmp(one.document)).is_ok())
+    {
         let tracks: BTreeSet<&str> = one.places.iter().map(|&(file, _)| files[file].track.as_str()).collect();
         let tracks: Vec<&str> = tracks.into_iter().collect();
         rows.push(&[
@@ -362,21 +390,17 @@ fn write_missing(files: &[Judgments], olds: &[Old], mut rows: RowWriter) -> Resu
             Cell::U64(one.places.len() as u64),
             Cell::ListOfText(&tracks),
         ])?;
-        count += 1;
     }
-    rows.finish()?;
-    Ok(count)
+    Ok(rows.finish()?)
 }
 
-fn ways(files: &[Judgments], olds: &[Old], heirs: &Heirs, comparison: &Comparison) -> Ways {
-    let mut shared: BTreeMap<&str, bool> = BTreeMap::new();
-    for (n, old) in olds.iter().enumerate() {
-        *shared.entry(&old.id).or_default() |= comparison.shared.has(n as u32);
-    }
+fn ways(files: &[Judgments], olds: &[Old], best: &[Option<Best>], comparison: &Comparison) -> Ways {
+    let numbers: BTreeMap<&str, usize> =
+        olds.iter().enumerate().map(|(n, old)| (old.id.as_str(), n)).collect();
     let mut ways = Ways::default();
     for one in judged(files) {
-        let Some(&address) = shared.get(one.document) else { continue };
-        let way = match (address, heirs.contains_key(one.document)) {
+        let Some(&n) = numbers.get(one.document) else { continue };
+        let way = match (comparison.shared.has(n as u32), best[n].is_some()) {
             (true, false) => &mut ways.address_only,
             (false, true) => &mut ways.content_only,
             (true, true) => &mut ways.both,
@@ -386,19 +410,6 @@ fn ways(files: &[Judgments], olds: &[Old], heirs: &Heirs, comparison: &Compariso
         way.judgments += one.places.len() as u64;
     }
     ways
-}
-
-fn common_ids(open: &OpenJob, olds: &BTreeSet<&str>, watch: &Watch) -> Result<u64, TransferError> {
-    let mut common: BTreeSet<&str> = BTreeSet::new();
-    open.documents(watch, |side, document| -> Result<(), EngineError> {
-        if side == Side::Right
-            && let Some(id) = olds.get(document.id)
-        {
-            common.insert(id);
-        }
-        Ok(())
-    })?;
-    Ok(common.len() as u64)
 }
 
 fn topics_in_several(files: &[Judgments]) -> u64 {
@@ -416,8 +427,12 @@ pub struct Summary {
     pub judged: u64,
     /// Those that the old corpus does not have; `missing.jsonl` lists them.
     pub missing: u64,
-    /// Those that come several times in it.
+    /// Documents beyond the first of a judged id, which are left out.
     pub repeated: u64,
+    /// Records of the old corpus that could not be read.
+    pub old_rejected: u64,
+    /// Near-duplicates whose ids have blanks and cannot stand in a column of judgments.
+    pub unwritable: u64,
     /// By what they were found.
     pub moved_by: Ways,
     /// By file of judgments.
@@ -456,12 +471,12 @@ impl Transfer {
         matches: Matches,
         asked: String,
     ) -> Summary {
-        let mut comparison = self.comparison.summary(recipe, findings);
-        comparison.both.common_ids = self.common_ids;
         Summary {
             judged: self.judged,
             missing: self.missing,
             repeated: self.repeated,
+            old_rejected: self.rejected,
+            unwritable: self.unwritable,
             moved_by: self.ways,
             tracks: self.tracks.clone(),
             written: self.written(),
@@ -469,7 +484,7 @@ impl Transfer {
             topics_in_several_files: self.topics_in_several_files,
             matches: if matches == Matches::Best { "best" } else { "all" },
             asked,
-            comparison,
+            comparison: self.comparison.summary(recipe, findings),
         }
     }
 }

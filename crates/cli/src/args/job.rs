@@ -457,14 +457,14 @@ impl MatchArgs {
         Ok(recipe)
     }
 
-    /// The methods of a recipe as they were typed, or in full where the recipe was replayed; none twice.
+    /// The methods of a recipe as they were typed, or in full where the recipe was replayed; one that comes again has a number.
     pub fn names(&self, recipe: &JobRecipe) -> Vec<String> {
-        let full: Vec<String> = recipe.methods.iter().map(ToString::to_string).collect();
-        let distinct = self.method.iter().collect::<std::collections::BTreeSet<_>>().len();
-        match self.recipe.is_none() && distinct == full.len() {
-            true => self.method.clone(),
-            false => full,
-        }
+        let mut names = match self.recipe {
+            None => self.method.clone(),
+            Some(_) => recipe.methods.iter().map(ToString::to_string).collect(),
+        };
+        super::two::number(&mut names);
+        names
     }
 
     /// What the methods have to say about their parameters.

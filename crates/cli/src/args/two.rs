@@ -1,5 +1,6 @@
 //! Options of commands on two corpora.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -199,5 +200,30 @@ pub fn right_segments(
         }
         all.extend(here.into_iter().map(|(name, shards)| Segment { name, shards, snapshot }));
     }
+    if all.len() > MOST_SEGMENTS {
+        return Err(Failure::Usage(format!(
+            "there would be {} segments, and at most {MOST_SEGMENTS} are counted one by one; take --segment input, or with",
+            all.len()
+        )));
+    }
+    // Files of one name in different folders are told apart.
+    let mut names: Vec<String> = all.iter().map(|segment| segment.name.clone()).collect();
+    number(&mut names);
+    all.iter_mut().zip(names).for_each(|(segment, name)| segment.name = name);
     Ok(all)
+}
+
+/// Segments that are counted one by one: all of them are in memory, for each method.
+const MOST_SEGMENTS: usize = 1000;
+
+/// Gives names that come again a number.
+pub(super) fn number(names: &mut [String]) {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for name in names {
+        let times = seen.entry(name.clone()).or_default();
+        *times += 1;
+        if *times > 1 {
+            name.push_str(&format!(" #{times}"));
+        }
+    }
 }

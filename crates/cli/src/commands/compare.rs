@@ -9,10 +9,10 @@ use lookalike::engine::{Job, OpenJob, Opened, Outputs, Shards};
 use lookalike::report::study_page;
 use lookalike::walk::Watch;
 use lookalike_overlap::address::Matching;
-use lookalike_transfer::compare::{Wanted, write};
+use lookalike_transfer::compare::{Summary, Wanted, write};
 use lookalike_transfer::segments::Segments;
 use lookalike_transfer::study::study;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::job::ShownSide;
 use crate::args::{CompareArgs, right_segments};
@@ -42,6 +42,13 @@ pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
     super::job::say_what_it_takes(&job, &args.matching);
     match job.open(&args.output)? {
         Opened::Finished(_) => {
+            let before: Asked = super::job::summary(&args.output)?;
+            if before.asked != asked(args) {
+                return Err(Failure::Usage(format!(
+                    "{} holds this comparison, finished, and counted by other segments or with another forecast; name another folder",
+                    args.output.display()
+                )));
+            }
             tell(format_args!("{} holds this job, finished; nothing is left to do", args.output.display()));
         }
         Opened::Open(open) => work(*open, args, watch)?,
@@ -50,6 +57,25 @@ pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
     print(&shown, &args.output)?;
     let rejected = shown.left.rejected + shown.right.rejected;
     Ok(if args.resources.strict && rejected > 0 { Outcome::Rejected } else { Outcome::Done })
+}
+
+/// What no recipe says of the question.
+fn asked(args: &CompareArgs) -> String {
+    let snapshots: Vec<usize> = args.with.snapshots.iter().map(Vec::len).collect();
+    format!("segments {:?}, forecast {:?}, snapshots {snapshots:?}", args.segment, args.forecast)
+}
+
+/// `summary.json`: what was found, and what was asked for.
+#[derive(Serialize)]
+struct Answer {
+    #[serde(flatten)]
+    summary: Summary,
+    asked: String,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    asked: String,
 }
 
 /// Runs the job to its end.
@@ -69,7 +95,7 @@ fn work(mut open: OpenJob, args: &CompareArgs, watch: &Arc<Watch>) -> Result<(),
     let names = [&args.left, &args.with.inputs()].map(|inputs| super::lab::name_of(inputs));
     let study = study([&names[0], &names[1]], &comparison, &recipe, &findings);
     open.write("report.html", study_page(&study.title.clone(), "", &[study]).as_bytes())?;
-    open.finish(&comparison.summary(&recipe, &findings))?;
+    open.finish(&Answer { asked: asked(args), summary: comparison.summary(&recipe, &findings) })?;
     Ok(())
 }
 
@@ -102,7 +128,7 @@ struct ShownMethod {
 }
 
 fn print(shown: &Shown, folder: &Path) -> Result<(), Failure> {
-    let share = |part: u64| match shown.left.documents {
+    let share = |part: u64| match shown.left.documents - shown.left.rejected {
         0 => String::new(),
         all => format!("  {:.1} %", part as f64 * 100.0 / all as f64),
     };

@@ -6,12 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lookalike::corpus::{Corpus, List, Origin};
-use lookalike::engine::shelf::Shelf;
-use lookalike::engine::{EngineError, Job, JobRecipe, OpenJob, Opened, Outputs};
+use lookalike::engine::job::hold;
+use lookalike::engine::{Job, JobRecipe, OpenJob, Opened, Outputs};
 use lookalike::judgments::{Judgments, judged};
 use lookalike::report::study_page;
+use lookalike::selected::Selected;
 use lookalike::text::hash;
-use lookalike::walk::Watch;
+use lookalike::walk::{WalkError, Watch};
 use lookalike_overlap::address::Matching;
 use lookalike_transfer::compare::Wanted;
 use lookalike_transfer::segments::Segments;
@@ -38,6 +39,12 @@ pub(crate) fn run(args: &TransferArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
         super::job::outside(inputs, &args.output)?;
     }
     let files = read(args)?;
+    if judged(&files).is_empty() {
+        let sentence = "there is no judgment of a document in these files; look at what --judgments names";
+        return Err(Failure::Usage(sentence.to_owned()));
+    }
+    // Refused at once, and not after the old corpus was read.
+    args.resources.settings(args.matching.spool).room(recipe.reading.max_document_bytes)?;
     let old = Corpus::open(&args.from, recipe.read_options()?)?;
     let new = Corpus::open(&args.to, recipe.read_options()?)?;
     let asked = asked(args, &recipe, &files, [&old, &new]);
@@ -58,7 +65,7 @@ pub(crate) fn run(args: &TransferArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
     }
     let shown: Shown = super::job::summary(&args.output)?;
     print(&shown, &args.output)?;
-    let rejected = shown.left.rejected + shown.right.rejected;
+    let rejected = shown.old_rejected + shown.left.rejected + shown.right.rejected;
     Ok(if args.resources.strict && rejected > 0 { Outcome::Rejected } else { Outcome::Done })
 }
 
@@ -110,22 +117,20 @@ fn asked(args: &TransferArgs, recipe: &JobRecipe, files: &[Judgments], corpora: 
     format!("{:032x}", hash::digest(all.as_bytes()))
 }
 
-/// What was asked for when the folder was filled; none when it is not. A folder of something else is refused.
+/// What was asked for when the folder was filled; none when it is not. Results of something else are refused.
 fn finished(folder: &Path) -> Result<Option<String>, Failure> {
     #[derive(Deserialize)]
     struct Before {
         asked: String,
     }
-    let empty = std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
-    let Ok(text) = std::fs::read(folder.join("summary.json")) else {
-        if empty || folder.join(JUDGED).is_dir() {
-            return Ok(None);
-        }
-        return Err(EngineError::NotAJob { folder: folder.to_owned() }.into());
-    };
+    let Ok(text) = std::fs::read(folder.join("summary.json")) else { return Ok(None) };
     let before: Result<Before, _> = serde_json::from_slice(&text);
     match before {
-        Ok(before) => Ok(Some(before.asked)),
+        Ok(before) => {
+            // A process that was killed right after the last file leaves its scratch folder.
+            let _ = std::fs::remove_dir_all(folder.join("work"));
+            Ok(Some(before.asked))
+        }
         Err(_) => Err(Failure::Usage(format!(
             "{} holds results of another command; name another folder",
             folder.display()
@@ -141,20 +146,25 @@ fn work(
     asked: String,
     watch: &Arc<Watch>,
 ) -> Result<(), Failure> {
+    let held = hold(&args.output)?;
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
-    let shelf = stock(args, &recipe, files, &old, watch)?;
+    let selected = select(args, &recipe, files, &old, watch)?;
     drop(progress);
-    if shelf.is_empty() {
+    if selected.found == 0 {
+        // Whoever mends the command may name the same folder.
+        let _ = std::fs::remove_dir_all(args.output.join("work"));
+        let _ = std::fs::remove_dir(&args.output);
         return Err(Failure::Missing(format!(
             "none of the {} judged documents is in the old corpus; look at --id-field and at what --from names",
-            thousands(judged(files).len() as u64)
+            thousands(selected.missing.len() as u64)
         )));
     }
+    drop(held);
     // The judged documents are JSON lines of our own, whatever the old corpus is.
     let job = Job {
         recipe,
         corpus: new,
-        against: Some(shelf.corpus()?),
+        against: Some(selected.corpus()?),
         lexicon: args.matching.lexicon.clone(),
         settings: args.resources.settings(args.matching.spool),
         outputs: Outputs::default(),
@@ -168,7 +178,7 @@ fn work(
     let wanted = wanted(args, &open, watch)?;
     let request = Request {
         files,
-        shelf: &shelf,
+        selected: &selected,
         matches: args.matches(),
         sample: args.review as usize,
         seed: args.matching.seed,
@@ -184,20 +194,26 @@ fn work(
 }
 
 /// Copies the judged documents of the old corpus, unless that was done.
-fn stock(
+fn select(
     args: &TransferArgs,
     recipe: &JobRecipe,
     files: &[Judgments],
     old: &Corpus,
     watch: &Watch,
-) -> Result<Shelf, Failure> {
+) -> Result<Selected, Failure> {
     let all = judged(files);
     let ids: Vec<&str> = all.iter().map(|one| one.document).collect();
-    let what = format!("judged {:032x}", hash::digest(ids.join("\n").as_bytes()));
-    let mut keep =
-        |_: u64, document: &lookalike::model::Document<'_>, _: &str| ids.binary_search(&document.id).is_ok();
-    let place = (old, recipe.content()?);
-    Ok(Shelf::stock(&args.output.join(JUDGED), place, &[], (&what, &mut keep), watch)?)
+    let (folder, content) = (args.output.join(JUDGED), recipe.content()?);
+    let threads = args.resources.settings(args.matching.spool).threads;
+    let copy = || Selected::copy(&folder, old, content, &ids, threads, watch);
+    match copy() {
+        // What was copied for another command that came no further is in nobody's way.
+        Err(WalkError::Corpus(_)) if !args.output.join("work/job.json").exists() => {
+            let _ = std::fs::remove_dir_all(&folder);
+            Ok(copy()?)
+        }
+        copied => Ok(copied?),
+    }
 }
 
 fn wanted(args: &TransferArgs, open: &OpenJob, watch: &Watch) -> Result<Wanted, Failure> {
@@ -221,11 +237,16 @@ struct Shown {
     tracks: Vec<ShownTrack>,
     written: u64,
     conflicts: u64,
+    old_rejected: u64,
+    unwritable: u64,
     left: ShownSide,
     right: ShownSide,
     common_ids: u64,
     found: u64,
     near: u64,
+    giant_groups: u64,
+    #[serde(default)]
+    unverified: bool,
 }
 
 #[derive(Deserialize)]
@@ -261,7 +282,7 @@ fn print(shown: &Shown, folder: &Path) -> Result<(), Failure> {
         ("judged documents", shown.judged, String::new()),
         ("not in old corpus", shown.missing, share(shown.missing)),
         ("new documents", shown.right.documents, String::new()),
-        ("rejected", shown.left.rejected + shown.right.rejected, String::new()),
+        ("rejected", shown.old_rejected + shown.left.rejected + shown.right.rejected, String::new()),
         ("ids on both sides", shown.common_ids, String::new()),
         ("found", shown.found, share(shown.found)),
         ("near-duplicate", shown.near, share(shown.near)),
@@ -270,6 +291,8 @@ fn print(shown: &Shown, folder: &Path) -> Result<(), Failure> {
         ("address only", ways.address_only.documents, share(ways.address_only.documents)),
         ("judgments written", shown.written, String::new()),
         ("conflicts", shown.conflicts, String::new()),
+        ("unwritable ids", shown.unwritable, String::new()),
+        ("giant groups", shown.giant_groups, String::new()),
     ];
     let mut out = std::io::stdout().lock();
     for (name, number, more) in rows {
@@ -293,6 +316,10 @@ fn print(shown: &Shown, folder: &Path) -> Result<(), Failure> {
         numbers.iter().try_for_each(|&number| write!(out, "{:>12}", thousands(number)))?;
         writeln!(out)?;
     }
-    writeln!(out, "\nreport            {}", folder.join("report.html").display())?;
+    writeln!(out)?;
+    if shown.unverified {
+        writeln!(out, "unverified: pairs count by the word of their methods alone")?;
+    }
+    writeln!(out, "report            {}", folder.join("report.html").display())?;
     Ok(())
 }

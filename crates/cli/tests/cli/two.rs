@@ -196,6 +196,7 @@ fn a_stopped_comparison_goes_on_and_a_finished_one_says_so() {
     let again = |job: &Path| compare("").path(&inputs[0]).option("--with", &inputs[1]).option("-o", job);
     // A folder stands where a table should go.
     std::fs::create_dir_all(job.join("work")).unwrap();
+    std::fs::write(job.join("work/lock"), "").unwrap();
     std::fs::create_dir_all(job.join("best.jsonl/x")).unwrap();
     again(&job).run().exits(1);
     assert!(!job.join("summary.json").exists());
@@ -211,6 +212,12 @@ fn a_stopped_comparison_goes_on_and_a_finished_one_says_so() {
         .option("-o", &job)
         .run()
         .refuses_with(1, &["holds a job with another recipe", "threshold"]);
+    let other = compare("--segment file --forecast 9").path(&inputs[0]).option("--with", &inputs[1]);
+    other.option("-o", &job).run().refuses_with(2, &["counted by other segments or with another forecast"]);
+    // A folder that has a work folder of its own is somebody else's.
+    let foreign = folder.file("foreign/work/kept.txt", "mine");
+    again(&folder.join("foreign")).run().refuses_with(1, &["holds files that are no job of lookalike"]);
+    assert!(foreign.exists());
 }
 
 #[test]
@@ -394,7 +401,8 @@ fn a_stopped_transfer_goes_on() {
     let crawls = crawls();
     crawls.to("", "expected").run().exits(0);
     let out = crawls.folder.join("out");
-    std::fs::create_dir_all(out.join("work/judged")).unwrap();
+    std::fs::create_dir_all(out.join("work")).unwrap();
+    std::fs::write(out.join("work/lock"), "").unwrap();
     std::fs::create_dir_all(out.join("mapping.jsonl/x")).unwrap();
     crawls.to("", "out").run().exits(1);
     std::fs::remove_dir_all(out.join("mapping.jsonl")).unwrap();
@@ -414,6 +422,14 @@ fn what_cannot_be_carried_over_is_told_in_a_sentence() {
     run(broken, &crawls.old).refuses_with(1, &["broken.txt, line 2: "]);
     let foreign = folder.file("foreign.txt", "1 0 x 2\n1 0 y 1\n");
     run(foreign, &crawls.old).refuses_with(1, &["none of the 2 judged documents is in the old corpus"]);
+    let nothing = folder.file("nothing.txt", "\n");
+    run(nothing, &crawls.old).refuses_with(2, &["there is no judgment of a document"]);
+    assert!(!folder.join("out").exists());
+    // Two files that both have topic 1 make no file of all.
+    let twin = folder.file("twin.txt", "1 0 same 0\n");
+    let both = transfer("").option("--judgments", &crawls.qrels).path(twin).option("--from", &crawls.old);
+    both.option("--to", &crawls.new).option("-o", folder.join("both")).run().exits(0);
+    assert!(!folder.join("both/qrels.txt").exists() && folder.join("both/qrels/twin.txt").exists());
     folder.file("full/a.txt", "something else");
     let run = transfer("").option("--judgments", &crawls.qrels).option("--from", &crawls.old);
     let run = run.option("--to", &crawls.new).option("-o", folder.join("full")).run();
@@ -518,4 +534,108 @@ fn every_transferable_judgment_moves_and_none_wrongly() {
         accumulated.iter().enumerate().map(|(x, y)| (x as f64 - 2.0) * (y - mean)).sum::<f64>() / 10.0;
     let told = summary["forecast"]["found"]["exact"].as_f64().unwrap();
     assert!(accumulated.len() == 5 && (told - (mean + 17.0 * slope)).abs() < 1e-6, "{told} {accumulated:?}");
+}
+
+#[test]
+fn equal_documents_that_make_too_many_pairs_are_found_and_counted() {
+    let folder = Folder::new();
+    let copies = |prefix: &str, family: usize, count: usize| -> String {
+        let line = |n: usize| format!("{{\"id\":\"{prefix}{n}\",\"text\":\"{}\"}}\n", words(family, 0));
+        (0..count).map(line).collect()
+    };
+    // Six and seven copies, and beside them a near-duplicate on each side.
+    let near = |id: &str| format!("{{\"id\":\"{id}\",\"text\":\"{}\"}}\n", words(1, 1));
+    let left = folder.file("left.jsonl", copies("l", 1, 6) + &near("l-near"));
+    let right = folder.file("right.jsonl", copies("r", 1, 7) + &near("r-near"));
+    let run = |words: &str, name: &str| {
+        let job = folder.join(name);
+        compare(&format!("--shingle 1 --threshold 0.9 --method exact {words}"))
+            .path(&left)
+            .option("--with", &right)
+            .option("-o", &job)
+            .run()
+            .exits(0);
+        (json(&job.join("summary.json")), json_lines(&job.join("groups.jsonl")), job)
+    };
+    let (all, groups, _) = run("", "all");
+    assert_eq!(
+        (all["near"].as_u64(), all["pairs"].as_u64(), groups.len()),
+        (Some(7), Some(42 + 6 + 7 + 1), 0)
+    );
+    let (few, groups, job) = run("--max-group 5", "few");
+    assert_eq!(few["near"], 7);
+    let pairs = few["pairs"].as_u64().unwrap() + few["pairs_in_groups"].as_u64().unwrap();
+    assert_eq!(Some(pairs), all["pairs"].as_u64());
+    let measured: Vec<u64> = groups
+        .iter()
+        .filter(|row| row["measured"] == true)
+        .map(|row| row["pairs"].as_u64().unwrap())
+        .collect();
+    assert_eq!(measured, [42]);
+    assert!(text(job.join("report.html")).contains("are in groups.jsonl alone"));
+}
+
+#[test]
+fn which_side_is_larger_on_disk_changes_nothing() {
+    // Equal words, but other sentences: by the long sentences of a4 the left document that stands for the right one has other keys.
+    let folder = Folder::new();
+    let [one, two] = [1, 2].map(|family| words(family, 0));
+    let page = |id: &str, text: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
+    let left = folder.file(
+        "left.jsonl",
+        page("l1", &format!("{one}. {two}")) + &page("l2", &format!("{one}. {two}. something else")),
+    );
+    let pages = page("r1", &format!("{one} {two}")) + &page("pad", &"filler ".repeat(2000));
+    let small = folder.file("small.jsonl", page("r1", &format!("{one} {two}")));
+    let large = folder.file("large.jsonl", pages);
+    let near = |right: &Path, name: &str| {
+        let job = run(&folder, &[left.clone(), right.to_owned()], "--method a4 --method minhash", name);
+        let pairs = json_lines(&job.join("pairs.jsonl"));
+        pairs.iter().map(|pair| pair.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(near(&small, "s"), near(&large, "l"));
+}
+
+#[test]
+fn what_holds_the_left_document_is_near_it_and_what_it_holds_is_not() {
+    let folder = Folder::new();
+    let page = |id: &str, text: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
+    let whole = words(1, 0);
+    let part: String = whole.split(' ').take(12).collect::<Vec<_>>().join(" ");
+    let left = folder.file("left.jsonl", page("whole", &whole) + &page("part", &part));
+    let right = folder.file(
+        "right.jsonl",
+        page("r-whole", &format!("{whole} and more")) + &page("r-part", &format!("{part} too")),
+    );
+    let job = run(&folder, &[left, right], "--similarity containment --method exact", "job");
+    let pairs = json_lines(&job.join("pairs.jsonl"));
+    let mut found = near(&pairs);
+    found.sort_unstable();
+    assert_eq!(found, [("part", "r-part"), ("part", "r-whole"), ("whole", "r-whole")]);
+    for line in json_lines(&job.join("best.jsonl")) {
+        assert_eq!(line["near"], true, "{line}");
+    }
+}
+
+#[test]
+fn nothing_of_the_old_corpus_is_lost_in_silence() {
+    let folder = Folder::new();
+    let page = |id: &str, text: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
+    let old = page("a", &words(1, 0)) + "{broken\n" + &page("a", &words(2, 0)) + &page("b", &words(3, 0));
+    let old = folder.file("old.jsonl", old);
+    let new = folder.file("new.jsonl", page("with blank", &words(1, 0)) + &page("n", &words(3, 0)));
+    let qrels = folder.file("q.txt", "1 0 a 1\n1 0 b 2\n1 0 b 2\n1 0 c 1\n");
+    let run = transfer("--strict").option("--judgments", &qrels).option("--from", &old).option("--to", &new);
+    run.option("-o", folder.join("out")).run().exits(3);
+    let summary = json(&folder.join("out/summary.json"));
+    let count = |name: &str| summary[name].as_u64().unwrap();
+    assert_eq!(
+        ["judged", "missing", "repeated", "old_rejected", "unwritable", "near"].map(count),
+        [3, 1, 1, 1, 1, 2]
+    );
+    assert_eq!(text(folder.join("out/qrels.txt")), "1 0 n 2\n");
+    let rejected = json_lines(&folder.join("out/rejected.jsonl"));
+    assert_eq!((rejected.len(), rejected[0]["source"].as_str()), (1, Some("old.jsonl")));
+    let mapping = json_lines(&folder.join("out/mapping.jsonl"));
+    assert!(mapping.iter().any(|row| row["new"] == "with blank" && row["best"] == true));
 }

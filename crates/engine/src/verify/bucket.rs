@@ -8,7 +8,7 @@ use super::neighbours::InMemory;
 use super::parts::Part;
 use super::sets::Resident;
 use super::tally::{Sample, Tally};
-use super::{NEAR, Pairs, Removal, Said, measures_all};
+use super::{NEAR, NEAR_BACK, Pairs, Removal, Said, measures_all};
 use crate::candidates::Candidate;
 use crate::catalogue::Lookup;
 use crate::context::Context;
@@ -278,8 +278,9 @@ pub(super) fn measure(
         let found = found.or(ctx.recipe.all.then_some(Measured::NONE));
         count(ctx, tally, [sight.document(a), sight.document(b)], found);
         if let Some(measured) = found.filter(|measured| measured.counts() || ctx.recipe.all) {
-            let near = if measured.counts() { NEAR } else { 0 };
-            take(Edge { a, b, measured }, said | near)?;
+            let near = if measured.reached { NEAR } else { 0 };
+            let back = if measured.reached_back { NEAR_BACK } else { 0 };
+            take(Edge { a, b, measured }, said | near | back)?;
         }
     }
     Ok(())

@@ -528,11 +528,20 @@ impl Codec for Removals {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pairs;
 
-/// What was said of a pair: a bit for each method that accepts it, and [`NEAR`].
+/// What was said of a pair: a bit for each method that accepts it, [`NEAR`] and [`NEAR_BACK`].
 pub(crate) type Said = u16;
 
-/// The measured similarity reaches the threshold.
+/// The similarity of the first document to the second reaches the threshold.
 pub(crate) const NEAR: Said = 1 << MOST_METHODS;
+
+/// That of the second to the first does.
+pub(crate) const NEAR_BACK: Said = NEAR << 1;
+
+/// The same seen from the second document.
+pub(crate) fn turned(said: Said) -> Said {
+    let both = NEAR | NEAR_BACK;
+    said & !both | (said & NEAR) << 1 | (said & NEAR_BACK) >> 1
+}
 
 impl Pairs {
     pub(crate) fn label(ctx: &Context<'_>) -> crate::store::file::Label {
