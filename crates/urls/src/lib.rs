@@ -25,6 +25,8 @@ mod rows;
 mod study;
 pub mod summary;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod times;
 mod tsv;
 mod wanted;
@@ -130,13 +132,18 @@ impl Context<'_> {
 }
 
 /// Compares addresses; results go to `folder`. The same call in a later process goes on where this one was stopped.
-pub fn run(mut request: Request, folder: &Path, watch: &Watch) -> Result<Outcome, EngineError> {
+pub fn run(request: Request, folder: &Path, watch: &Watch) -> Result<Outcome, EngineError> {
+    let room = request.settings.room(request.reading.max_document_bytes)?;
+    run_within(request, folder, watch, room)
+}
+
+/// The same within so many bytes of buffers.
+fn run_within(mut request: Request, folder: &Path, watch: &Watch, room: u64) -> Result<Outcome, EngineError> {
     if !(1..=MOST_SNAPSHOTS).contains(&request.snapshots()) {
         let sentence =
             format!("1 to {MOST_SNAPSHOTS} snapshots can be compared with, not {}", request.snapshots());
         return Err(EngineError::Request(sentence));
     }
-    let room = request.settings.room(request.reading.max_document_bytes)?;
     let recipe = recipe::of(&request);
     let Some(mut work) = Workplace::take(folder, &recipe, &mut request.corpora)? else {
         return summary_of(folder).map(|summary| Outcome::Before(Box::new(summary)));
