@@ -6,7 +6,10 @@
 //! |---|---|
 //! | `{"cluster":7,"keep":"a","members":["a","b"]}` | `clusters.jsonl` of a job |
 //! | `{"a":"a","b":"b","similarity":0.95}` | `lookalike pairs` |
+//! | `{"documents":2,"equal":true,"members":["a","b"]}` | `groups.jsonl` of `lookalike pairs`, for groups too large to be written as pairs |
 //! | `{"hash":"14000","ids":["a","b"]}` | published groups; an id may also be an object with `id` in it |
+//!
+//! A group that is not `equal` was never measured: its documents merely share a key, and it is passed over.
 //!
 //! Groups that share a document are one, and so pairs make groups by what hangs together: two documents may be in one
 //! group because each is similar to a third. Only documents that somebody asks about are held, so that a list of the
@@ -110,8 +113,10 @@ impl Grouping {
             } else {
                 Wrong::NoGroup
             };
+            let is_unmeasured = line.as_ref().is_ok_and(|line| line.equal == Some(false));
             match line.ok().and_then(GroupLine::documents) {
                 Some(documents) => self.join(documents.iter().map(Id::text)),
+                None if is_unmeasured => {}
                 None => return Err(lines.wrong(number, wrong)),
             }
             count += 1;
@@ -160,6 +165,7 @@ struct GroupLine<'l> {
     #[serde(borrow)]
     members: Option<Vec<Id<'l>>>,
     ids: Option<Vec<Id<'l>>>,
+    equal: Option<bool>,
     a: Option<Id<'l>>,
     b: Option<Id<'l>>,
 }
@@ -167,6 +173,7 @@ struct GroupLine<'l> {
 impl<'l> GroupLine<'l> {
     fn documents(self) -> Option<Vec<Id<'l>>> {
         match (self.members.or(self.ids), self.a, self.b) {
+            _ if self.equal == Some(false) => None,
             (Some(documents), ..) => Some(documents),
             (None, Some(a), Some(b)) => Some(vec![a, b]),
             _ => None,
@@ -226,6 +233,13 @@ mod tests {
     }
 
     #[test]
+    fn what_was_not_measured_is_no_group() {
+        let groups =
+            read("{\"equal\":false,\"members\":[\"a\",\"b\"]}\n{\"equal\":true,\"members\":[\"c\",\"d\"]}\n");
+        assert_eq!(groups.unwrap().documents(), 2);
+    }
+
+    #[test]
     fn what_shares_a_document_hangs_together() {
         let groups =
             read("{\"a\":\"1\",\"b\":\"2\"}\n{\"a\":\"3\",\"b\":\"4\"}\n{\"a\":\"4\",\"b\":\"2\"}\n")
@@ -258,6 +272,11 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = Grouping::among(["a"]).read("g", bytes.as_slice());
+        }
+
         /// Held against going over all groups again and again until nothing joins any more.
         #[test]
         fn groups_are_what_hangs_together(lists in prop::collection::vec(prop::collection::vec(0usize..12, 0..4), 0..12)) {

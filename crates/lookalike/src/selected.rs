@@ -167,10 +167,12 @@ fn source(corpus: &Corpus, content: ContentMode, names: &[&str]) -> String {
     format!("{:032x}", hash::digest(all.as_bytes()))
 }
 
-/// Removes what shards had, which is in its place or was never finished.
+/// Removes what shards had, which is in its place by now or was never finished, and what a killed process had begun.
 fn sweep(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(PART) {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(PART) || name.starts_with(".lookalike-") {
             // Nothing is lost if it stays.
             drop(std::fs::remove_file(entry.path()));
         }
@@ -354,7 +356,10 @@ mod tests {
     fn a_copy_that_is_there_stays_and_another_one_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let (corpus, to) = (corpus(folder.path()), folder.path().join("to"));
+        std::fs::create_dir(&to).unwrap();
+        std::fs::write(to.join(".part-7"), "what a killed process left").unwrap();
         let first = select(&to, &corpus, &["a"], 1);
+        assert_eq!(std::fs::read_dir(&to).unwrap().count(), 2);
         let modified = || std::fs::metadata(to.join(LINES)).unwrap().modified().unwrap();
         let then = modified();
         assert_eq!(select(&to, &corpus, &["a"], 2), first);

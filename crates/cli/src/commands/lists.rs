@@ -196,6 +196,11 @@ fn known(place: &Path, documents: &[&str]) -> Result<Groups, Failure> {
     }
     let mut grouping = Grouping::among(documents.iter().copied());
     grouping.read(&name_of(&file), List::open(&file)?)?;
+    // Of very many equal documents, pairs are not written one by one.
+    let large = job_folder(&file).join("groups.jsonl");
+    if large.is_file() {
+        grouping.read(&name_of(&large), List::open(&large)?)?;
+    }
     Ok(grouping.finish())
 }
 

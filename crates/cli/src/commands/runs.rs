@@ -11,7 +11,7 @@ use crate::exit::{Failure, Outcome};
 
 pub(crate) fn run(args: &RunsDedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let targets = Targets::of(&args.files, &args.left, &[args.left.removed.as_deref()])?;
-    let runs = read_all(&args.files, |name, list| Run::read(name, list))?;
+    let runs = read_all(&args.files, Run::read)?;
     let mut documents: Vec<&str> = runs.iter().flat_map(Run::documents).collect();
     documents.sort_unstable();
     documents.dedup();

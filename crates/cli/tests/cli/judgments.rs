@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::bench::dedup;
+use super::bench::{dedup, pairs as pairs_of};
 use super::real::shared;
 use super::support::{Folder, Invocation, corpus, gzip, json_lines, lookalike, zstd};
 
@@ -228,6 +228,20 @@ fn near_duplicates_are_found_among_judged_documents_alone() {
     assert!(refused.stderr.contains("remove it, or write to another place"), "{}", refused.stderr);
     let refused = run().arg("--threshold").arg("0.8").run().exits(1);
     assert!(refused.stderr.contains("threshold"), "{}", refused.stderr);
+}
+
+#[test]
+fn groups_may_be_pairs_and_large_groups_beside_them() {
+    let folder = Folder::new();
+    folder.file("q", "1 0 a 1\n1 0 b 1\n1 0 c 1\n1 0 d 1\n1 0 e 1\n");
+    let text_of = |id: &str| format!("{{\"id\":\"{id}\",\"text\":\"the same five words here\"}}\n");
+    let other = "{\"id\":\"d\",\"text\":\"nothing of this is like that\"}\n{\"id\":\"e\",\"text\":\"Nothing, of this, is like that\"}\n";
+    folder.file("c.jsonl", ["a", "b", "c"].map(text_of).concat() + other);
+    let pairs = folder.join("p.jsonl");
+    pairs_of("--max-group 2").path(folder.join("c.jsonl")).option("-o", &pairs).run().exits(0);
+    assert_eq!(json_lines(&pairs).len(), 1);
+    judgments("dedup q --groups p.jsonl -o out").inside(folder.path()).run().exits(0);
+    assert_eq!(text(folder.join("out")), "1 0 a 1\n1 0 d 1\n");
 }
 
 #[test]
