@@ -1,6 +1,7 @@
 //! Stage 5: shared addresses become lines, and what was measured is added to their hosts.
 
 use std::io::Write;
+use std::sync::atomic::Ordering;
 
 use lookalike::corpus::write::Sink;
 use lookalike::corpus::{Compression, CorpusError};
@@ -62,7 +63,8 @@ pub(crate) fn list(ctx: &Context<'_>, joined: &Joined, fetched: &Fetched) -> Res
     if let Some(done) = ctx.work.saved(FACTS)? {
         return Ok(done);
     }
-    ctx.watch.begin(Stage { name: "write", total: None, reads: false });
+    let total = (ctx.request.snapshots() == 1).then_some(joined.shared_urls);
+    ctx.watch.begin(Stage { name: "write", total, reads: false });
     let part = ctx.room as usize / 8;
     let path = ctx.work.result("overlap.jsonl");
     let mut lister = Lister {
@@ -120,6 +122,7 @@ impl Lister<'_> {
         if self.shared.group != Some(group) {
             self.end()?;
             self.shared = Shared { group: Some(group), ..Shared::default() };
+            self.ctx.watch.steps.fetch_add(1, Ordering::Relaxed);
             self.ctx.watch.check()?;
         }
         let (kind, rest) = rest.split_first().expect("a name has a kind");

@@ -29,7 +29,7 @@ fn wait(job: &Path, time: Duration) {
 
 /// Ends `run` at 30 moments, again and again from where it stood; every end has the bytes of an undisturbed run.
 #[track_caller]
-fn assert_survives(
+pub(crate) fn assert_survives(
     run: impl Fn() -> Invocation,
     job: &Path,
     out: &Path,

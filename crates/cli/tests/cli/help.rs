@@ -31,11 +31,12 @@ fn help_of_every_command_in_long() {
 }
 
 /// The commands that run jobs.
-const JOBS: [&str; 17] = [
+const JOBS: [&str; 18] = [
     "dedup",
     "pairs",
     "compare",
     "transfer",
+    "urls",
     "lexicon",
     "methods",
     "lab",

@@ -25,4 +25,5 @@ mod review; // a person judges pairs on a page: real requests, and what is kept
 mod same; // same input, same recipe, same bytes
 mod support; // helpers: run the program, make documents, read what it wrote
 mod two; // two corpora: pairs between them, and judgments carried over
+mod urls; // addresses that corpora share: files, lists, judgments, snapshots
 mod usage; // wrong usage: one clear sentence and the right exit code

@@ -58,6 +58,42 @@ fn a_crawl_cut_short_costs_one_record() {
 }
 
 #[test]
+fn two_crawls_share_the_addresses_that_are_in_both() {
+    let names = ["docs-old.jsonl.zst", "docs-new.jsonl.zst", "docs-old.warc.gz", "docs-new.warc.gz"];
+    let files: Option<Vec<PathBuf>> =
+        names.iter().map(|name| shared(&format!("two-crawls/postgresql/{name}"))).collect();
+    let Some(files) = files else { return };
+    let folder = Folder::new();
+    let run = |old: &Path, new: &Path, out: &str| {
+        let out = folder.join(out);
+        lookalike(["urls", "--progress", "none"])
+            .path(old)
+            .option("--with", new)
+            .option("-o", &out)
+            .run()
+            .exits(0);
+        out
+    };
+    let (lines, warc) = (run(&files[0], &files[1], "jsonl"), run(&files[2], &files[3], "warc"));
+    for name in ["overlap.jsonl", "domains.tsv", "tlds.tsv", "survival.tsv", "rejected.jsonl", "recipe.toml"]
+    {
+        assert_eq!(
+            std::fs::read(lines.join(name)).unwrap(),
+            std::fs::read(warc.join(name)).unwrap(),
+            "{name}"
+        );
+    }
+    assert_eq!(json_lines(&lines.join("overlap.jsonl")).len(), 1079);
+    let summary: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(lines.join("summary.json")).unwrap()).unwrap();
+    assert_eq!((&summary["left"]["urls"], &summary["right"]["urls"]), (&1132.into(), &1143.into()));
+    assert_eq!(
+        (&summary["similarity"]["pairs"], &summary["similarity"]["near"]),
+        (&1079.into(), &842.into())
+    );
+}
+
+#[test]
 fn every_collection_has_the_documents_that_its_readme_counts() {
     let collections = [
         ("spam/spam-assassin.jsonl.zst", 6046),
