@@ -294,7 +294,7 @@ impl Source<'_> {
         batch.weigh();
         self.records += batch.len() as u64;
         self.watch.documents.fetch_add(batch.len() as u64, Ordering::Relaxed);
-        Ok((batch.len() > 0 || !batch.ends.is_empty()).then_some(batch))
+        Ok((!batch.is_empty() || !batch.ends.is_empty()).then_some(batch))
     }
 
     fn open(&mut self) -> Result<bool, EngineError> {

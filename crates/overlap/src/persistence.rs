@@ -3,7 +3,8 @@
 /// After how many snapshots half of the pages are gone, if they go as they went: the exponential curve through 1 at the start
 /// with the least squares of logarithms. `shares` are those that are still there in the first snapshot, the second, and so on.
 ///
-/// Nothing when there are fewer than two snapshots, when nothing is left in one of them, or when nothing goes.
+/// Nothing when there are fewer than two snapshots, when nothing is left in one of them, or when no less is left in the last than in
+/// the first.
 ///
 /// ```
 /// use lookalike_overlap::persistence::half_life;
@@ -12,7 +13,11 @@
 /// assert_eq!(half_life(&[1.0, 1.0]), None);
 /// ```
 pub fn half_life(shares: &[f64]) -> Option<f64> {
-    if shares.len() < 2 || shares.iter().any(|&share| share.is_nan() || share <= 0.0) {
+    let falls = |first: &f64, last: &f64| last < first;
+    if shares.len() < 2 || !falls(shares.first()?, shares.last()?) {
+        return None;
+    }
+    if shares.iter().any(|&share| share.is_nan() || share <= 0.0) {
         return None;
     }
     let points = (1..).map(f64::from).zip(shares);
@@ -33,13 +38,13 @@ mod tests {
     fn the_curve_goes_between_the_points() {
         let slow = half_life(&[0.9, 0.81, 0.729]).unwrap();
         assert!((slow - 0.5f64.ln() / 0.9f64.ln()).abs() < 1e-9);
-        let mixed = half_life(&[0.5, 0.9]).unwrap();
+        let mixed = half_life(&[0.5, 0.9, 0.4]).unwrap();
         assert!(mixed > 1.0 && mixed < 6.0, "{mixed}");
     }
 
     #[test]
     fn a_curve_that_does_not_fall_has_none() {
-        for shares in [&[0.5][..], &[], &[0.5, 0.0], &[1.0, 1.1], &[f64::NAN, 0.5]] {
+        for shares in [&[0.5][..], &[], &[0.5, 0.0], &[1.0, 1.1], &[f64::NAN, 0.5], &[0.9, 0.9]] {
             assert_eq!(half_life(shares), None, "{shares:?}");
         }
     }

@@ -93,11 +93,11 @@ impl Desk<'_> {
         let heavy = Mutex::new(());
         let todo = Mutex::new((open()?, self));
         // All shards are one unit, so that documents come in their order.
-        let unit = [0..corpus.shards().len()];
+        let unit: pipeline::Unit = 0..corpus.shards().len();
         let shape = Shape { drivers: 1, ..ctx.shape() };
         pipeline::run(
             corpus,
-            &unit,
+            std::slice::from_ref(&unit),
             shape,
             ctx.watch,
             || Worker::new(ctx, corpus),

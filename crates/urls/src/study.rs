@@ -34,7 +34,7 @@ pub(crate) fn study(
     };
     facts(ctx, summary, &mut study);
     sides(summary, &mut study);
-    domains(ctx, summary, shown, &mut study);
+    domains(summary, shown, &mut study);
     similarity(summary, measured, &mut study);
     survival(summary, joined, listed, shown, &mut study);
     if !times.snapshots.is_empty() {
@@ -45,6 +45,11 @@ pub(crate) fn study(
 
 fn percent(share: Option<f64>) -> String {
     share.map_or("–".to_owned(), |share| format!("{:.1} %", 100.0 * share))
+}
+
+/// A number of things, with their name.
+fn counted(number: u64, name: &str) -> String {
+    format!("{} {name}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
 fn lead(summary: &Summary) -> String {
@@ -178,9 +183,9 @@ fn sides(summary: &Summary, study: &mut Study) {
     }
     study.table(grid);
     study.text(format!(
-        "Shared addresses come from {} hosts and {} registered domains.",
-        thousands(summary.shared_hosts),
-        thousands(summary.shared_domains)
+        "Shared addresses come from {} and {}.",
+        counted(summary.shared_hosts, "host"),
+        counted(summary.shared_domains, "registered domain")
     ));
 }
 
@@ -208,7 +213,7 @@ fn populations(summary: &Summary) -> Vec<Population> {
     all
 }
 
-fn domains(ctx: &Context<'_>, summary: &Summary, shown: &Shown, study: &mut Study) {
+fn domains(summary: &Summary, shown: &Shown, study: &mut Study) {
     let populations = populations(summary);
     study.heading("Domains");
     for (kind, name) in [
@@ -232,8 +237,7 @@ fn domains(ctx: &Context<'_>, summary: &Summary, shown: &Shown, study: &mut Stud
             study.plot(Plot::Bars(bars(shown, &populations)));
         }
     }
-    let all = if ctx.request.judged.is_some() { "domains.tsv and tlds.tsv have" } else { "domains.tsv has" };
-    study.text(format!("The {SHOWN} first of each are shown; {all} all of them."));
+    study.text(format!("The {SHOWN} first of each are shown; domains.tsv and tlds.tsv have all of them."));
 }
 
 fn bars(shown: &Shown, populations: &[Population]) -> Bars {

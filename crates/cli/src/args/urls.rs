@@ -47,10 +47,10 @@ pub struct UrlsArgs {
     )]
     pub matching: MatchingArg,
 
-    /// Judgments: tables also tell of judged documents of LEFT; give it once for each file
+    /// Files of judgments: tables also tell of judged documents of LEFT
     ///
     /// Any layout of TREC; what counts is which documents are in it.
-    #[arg(long, value_name = "QRELS", help_heading = "Matching")]
+    #[arg(long, value_name = "QRELS", num_args = 1.., help_heading = "Matching")]
     pub judgments: Vec<PathBuf>,
 
     /// What is measured of the two documents behind a shared address: jaccard, containment, cosine, cosine-tf or edit

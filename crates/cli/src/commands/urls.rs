@@ -61,13 +61,21 @@ fn request(args: &UrlsArgs) -> Result<Request, Failure> {
     })
 }
 
-/// What each side is called; two of one name are told apart by their places.
+/// What each side is called. Where two have one name, all are told apart by the folders that they lie in, or by their places.
 fn names(inputs: &[&[OsString]]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for (place, side) in inputs.iter().enumerate() {
-        let name = super::lab::name_of(side);
-        let taken = names.contains(&name);
-        names.push(if taken { format!("{name} ({})", place + 1) } else { name });
+    let one_name = |names: &[String]| names.iter().enumerate().any(|(at, name)| names[..at].contains(name));
+    let mut names: Vec<String> = inputs.iter().map(|side| super::lab::name_of(side)).collect();
+    if one_name(&names) {
+        for (name, side) in names.iter_mut().zip(inputs) {
+            let path = side.first().and_then(|input| std::path::absolute(input).ok());
+            let folder = path.as_deref().and_then(Path::parent).and_then(Path::file_name);
+            if let Some(folder) = folder {
+                *name = format!("{}/{name}", folder.to_string_lossy());
+            }
+        }
+    }
+    if one_name(&names) {
+        names.iter_mut().zip(1..).for_each(|(name, at)| *name = format!("{name} ({at})"));
     }
     names
 }

@@ -196,6 +196,9 @@ fn write(writer: &mut RunWriter, text: &[u8], amounts: &[u8]) -> Result<(), Engi
     writer.push(amounts)
 }
 
+/// A text and what was added up for it.
+pub type Counted<'s> = (&'s [u8], &'s [u64]);
+
 /// Texts in order, each once.
 #[derive(Debug)]
 pub struct OrderedStrings(Source);
@@ -246,7 +249,7 @@ impl OrderedStrings {
 
     /// The next text with its sums.
     #[expect(clippy::should_implement_trait, reason = "texts are lent, which `Iterator` cannot say")]
-    pub fn next(&mut self) -> Result<Option<(&[u8], &[u64])>, EngineError> {
+    pub fn next(&mut self) -> Result<Option<Counted<'_>>, EngineError> {
         match &mut self.0 {
             Source::Disk(merge) => merge.next(),
             Source::Memory { strings, taken, amounts } => {
@@ -319,7 +322,7 @@ impl Merge {
         Ok(merge)
     }
 
-    fn next(&mut self) -> Result<Option<(&[u8], &[u64])>, EngineError> {
+    fn next(&mut self) -> Result<Option<Counted<'_>>, EngineError> {
         let mut found = false;
         while let Some(mut head) = self.heads.peek_mut() {
             if !found {
