@@ -107,7 +107,7 @@ fn segments_accumulate_and_methods_are_held_against_each_other() {
     let [left, right] = sides(300);
     let left = folder.file("left.jsonl", jsonl(&left));
     for (part, documents) in right.chunks(50).enumerate() {
-        folder.file(&format!("right/{part}.jsonl"), jsonl(documents));
+        folder.file(format!("right/{part}.jsonl"), jsonl(documents));
     }
     let job = folder.join("job");
     compare("--segment file --forecast 20 --method simhash:n=2 --method simhash:n=3+5 --shingle 1 --threshold 0.9")
@@ -168,7 +168,7 @@ fn snapshots_tell_what_lives_on() {
     };
     let snapshot = |name: &str, numbers: &[usize]| {
         let lines: String = numbers.iter().map(|&n| line(&format!("{name}{n}"), n)).collect();
-        folder.file(&format!("{name}.jsonl"), lines)
+        folder.file(format!("{name}.jsonl"), lines)
     };
     // Documents that are like no other of their corpus, so that it is plain who lives on.
     let all = families(40, 3);
