@@ -5,8 +5,10 @@ use std::io;
 
 use lookalike::corpus::CorpusError;
 use lookalike::engine::EngineError;
+use lookalike::judgments::ListError;
 use lookalike::walk::WalkError;
 use lookalike_lab::trial::LabError;
+use lookalike_transfer::TransferError;
 
 /// Something failed.
 pub const FAILED: u8 = 1;
@@ -31,7 +33,7 @@ pub enum Outcome {
 pub enum Failure {
     /// What was typed makes no sense.
     Usage(String),
-    /// What was asked for is not there.
+    /// What was asked for is not there, or is not what it should be.
     Missing(String),
     /// The work failed.
     Work(WalkError),
@@ -91,6 +93,23 @@ impl From<LabError> for Failure {
             LabError::Corpus(error) => Failure::Work(error.into()),
             LabError::Request(sentence) => Failure::Usage(sentence),
             other => Failure::Missing(other.to_string()),
+        }
+    }
+}
+
+impl From<ListError> for Failure {
+    fn from(error: ListError) -> Self {
+        Failure::Missing(error.to_string())
+    }
+}
+
+impl From<TransferError> for Failure {
+    fn from(error: TransferError) -> Self {
+        match error {
+            TransferError::Engine(error) => Failure::Job(error),
+            TransferError::Corpus(error) => Failure::Work(error.into()),
+            TransferError::Judgments(error) => Failure::Missing(error.to_string()),
+            TransferError::Request(sentence) => Failure::Usage(sentence),
         }
     }
 }

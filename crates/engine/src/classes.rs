@@ -10,12 +10,16 @@ use crate::store::file::{Run, RunWriter};
 use crate::store::sort::{Codec, Couples, Digests, Sorted, Sorter, couple, existing, uncouple};
 
 /// What the stage found, beside the classes themselves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Collapsed {
     /// Documents of the input beyond the first of each class.
     pub(crate) exact_duplicates: u64,
     /// Documents of the input whose id an earlier one bears.
     pub(crate) duplicate_ids: u64,
+    /// The same of the corpus that the input is compared with.
+    pub(crate) duplicate_ids_against: u64,
+    /// Ids that both corpora have.
+    pub(crate) common_ids: u64,
 }
 
 const FILE: &str = "classes";
@@ -39,12 +43,10 @@ pub(crate) fn collapse(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Colla
         if row.words == Row::REJECTED {
             return Ok(());
         }
-        if document >= catalogue.references() {
-            ids.push((row.id, document))?;
-        }
+        ids.push((row.id, document))?;
         if row.words > 0 { digests.push((row.digest, document)) } else { Ok(()) }
     })?;
-    let duplicate_ids = repeats(ids.sorted()?)?;
+    let ids = repeats(ids.sorted()?, catalogue.references())?;
     let mut members = Sorter::new(ctx.place("members"), Couples, memory);
     let mut sorted = digests.sorted()?;
     let (mut first, mut exact_duplicates) = (None::<(u128, u32)>, 0);
@@ -65,7 +67,7 @@ pub(crate) fn collapse(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Colla
     }
     drop(sorted);
     writer.finish()?;
-    let done = Collapsed { exact_duplicates, duplicate_ids };
+    let done = Collapsed { exact_duplicates, ..ids };
     ctx.save("classes.done", &done)?;
     for name in ["digests", "ids", "members"] {
         for run in existing(&ctx.place(name))? {
@@ -75,13 +77,21 @@ pub(crate) fn collapse(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Colla
     Ok(done)
 }
 
-fn repeats(mut ids: Sorted<Digests>) -> Result<u64, EngineError> {
-    let (mut repeats, mut last) = (0, None);
-    while let Some((id, _)) = ids.next()? {
-        repeats += u64::from(last == Some(id));
-        last = Some(id);
+/// Counts ids that come again, on either side of `references` and on both.
+fn repeats(mut ids: Sorted<Digests>, references: u32) -> Result<Collapsed, EngineError> {
+    let mut found = Collapsed::default();
+    let mut last: Option<(u128, u32)> = None;
+    while let Some((id, document)) = ids.next()? {
+        if let Some((_, before)) = last.filter(|(same, _)| *same == id) {
+            match (before < references, document < references) {
+                (true, true) => found.duplicate_ids_against += 1,
+                (false, _) => found.duplicate_ids += 1,
+                (true, false) => found.common_ids += 1,
+            }
+        }
+        last = Some((id, document));
     }
-    Ok(repeats)
+    Ok(found)
 }
 
 /// Calls `each` with `(leader, member)` for every document beyond its class's first, sorted.

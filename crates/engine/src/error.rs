@@ -95,6 +95,16 @@ pub enum EngineError {
     /// More documents than one job can number.
     #[error("more than {} documents in one job; split the input", u32::MAX - 1)]
     TooMany,
+    /// A line of a list cannot be used.
+    #[error("{name}, line {line}: {what}")]
+    List {
+        /// The list.
+        name: String,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it, and what to do.
+        what: String,
+    },
     /// What was asked for makes no sense.
     #[error("{0}")]
     Request(String),

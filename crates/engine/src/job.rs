@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::candidates;
 use crate::catalogue::Catalogue;
 use crate::classes;
+use crate::compared;
 use crate::context::{Budget, Context, Settings, Spool, write_whole};
 use crate::error::EngineError;
 use crate::estimate;
@@ -72,6 +73,7 @@ pub enum Shards {
 
 /// The counts of a finished job.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Summary {
     /// Records found, rejected ones included.
     pub documents: u64,
@@ -230,7 +232,8 @@ impl Job {
     pub fn open(mut self, folder: &Path) -> Result<Opened, EngineError> {
         Budget::new(&self.settings, self.recipe.reading.max_document_bytes)?;
         let work = folder.join(WORK);
-        let ours = folder.join(SUMMARY).exists() || work.is_dir();
+        let ours =
+            folder.join(SUMMARY).exists() || [LOCK, TICKET].iter().any(|file| work.join(file).exists());
         if !ours && !is_empty(folder)? {
             return Err(EngineError::NotAJob { folder: folder.to_owned() });
         }
@@ -382,7 +385,7 @@ pub(crate) fn digest_of(bytes: &[u8]) -> String {
 }
 
 /// Removes what a killed process had begun to write under other names.
-pub(crate) fn sweep(folder: &Path) {
+pub fn sweep(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
@@ -419,6 +422,16 @@ pub(crate) fn is_empty(folder: &Path) -> Result<bool, EngineError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
         Err(error) => Err(EngineError::read(folder, error)),
     }
+}
+
+/// Holds a folder for work that comes before a job in it, until what is returned is dropped.
+pub fn hold(folder: &Path) -> Result<File, EngineError> {
+    let work = folder.join(WORK);
+    if !work.join(LOCK).exists() && !is_empty(folder)? {
+        return Err(EngineError::NotAJob { folder: folder.to_owned() });
+    }
+    std::fs::create_dir_all(&work).map_err(|error| EngineError::write(&work, error))?;
+    lock(folder, &work.join(LOCK))
 }
 
 pub(crate) fn lock(folder: &Path, path: &Path) -> Result<File, EngineError> {
@@ -507,6 +520,7 @@ impl OpenJob {
             let write = match ctx.recipe.task {
                 Task::Dedup => results::dedup,
                 Task::Pairs => results::pairs,
+                Task::Compare => compared::write,
             };
             let mut findings = write(&ctx, &catalogue, &self.folder, self.job.outputs, before)?;
             if self.job.outputs.write != Shards::None && ctx.recipe.task == Task::Dedup {
@@ -537,14 +551,14 @@ impl OpenJob {
         Ok(found)
     }
 
-    fn pool(&self) -> Result<rayon::ThreadPool, EngineError> {
+    pub(crate) fn pool(&self) -> Result<rayon::ThreadPool, EngineError> {
         rayon::ThreadPoolBuilder::new()
             .num_threads(self.job.settings.threads.max(1))
             .build()
             .map_err(|error| EngineError::Request(format!("threads cannot be started: {error}")))
     }
 
-    fn context<'j>(&'j self, watch: &'j Watch) -> Result<Context<'j>, EngineError> {
+    pub(crate) fn context<'j>(&'j self, watch: &'j Watch) -> Result<Context<'j>, EngineError> {
         let recipe = &self.job.recipe;
         let panel = recipe.panel()?;
         let (mut measure, profile) = (recipe.measure()?, recipe.profile()?);
@@ -578,8 +592,9 @@ impl OpenJob {
         })
     }
 
-    /// Writes the last files and takes the scratch folder away. From then on the job is finished.
-    pub fn finish(mut self, summary: &Summary) -> Result<(), EngineError> {
+    /// Writes the last files and takes the scratch folder away. From then on the job is finished. The summary is a
+    /// [`Summary`], or has fields of other names.
+    pub fn finish(mut self, summary: &impl Serialize) -> Result<(), EngineError> {
         let facts = RunFacts {
             seconds: self.begun.elapsed().as_secs_f64(),
             seconds_by_stage: std::mem::take(&mut self.seconds),

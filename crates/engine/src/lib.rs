@@ -11,6 +11,7 @@
 //! - `candidates`: documents that share keys become pairs
 //! - `verify`: pairs are measured, bucket by bucket; `star` decides who is kept
 //! - `results`, `kept`: files for people and programs
+//! - [`patch`]: a corpus without the documents that a list names
 //!
 //! Beside them: [`panel`], the methods of a run together; [`walk`], every document of a corpus; [`shelf`], a copy of
 //! documents to read by number; [`measure`], the true similarity of two documents; [`gauge`], that of any pairs on a shelf;
@@ -21,7 +22,9 @@ mod again;
 mod candidates;
 mod catalogue;
 mod classes;
+pub mod compared;
 mod context;
+mod copies;
 pub mod cost;
 pub mod error;
 mod estimate;
@@ -33,11 +36,14 @@ mod kept;
 pub mod lexicon;
 pub mod measure;
 pub mod panel;
+pub mod patch;
 pub mod pipeline;
 mod reading;
 pub mod recipe;
 pub mod results;
 pub mod shelf;
+mod sides;
+mod sieve;
 mod sketch;
 mod star;
 pub mod store;

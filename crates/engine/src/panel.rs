@@ -23,6 +23,13 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
+    /// True when equal words by the run's profile are sure to give equal keys.
+    pub(crate) fn goes_by_words(&self) -> bool {
+        let method = &self.method;
+        let known = ["minhash", "simhash", "exact"].contains(&method.recipe().name.as_str());
+        known && method.profile().is_none() && !method.sentences() && method.refuses("").is_none()
+    }
+
     /// The document's length, as the method sees it.
     pub(crate) fn length(&self, record: &[u8]) -> u32 {
         record[self.start..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
@@ -179,6 +186,36 @@ impl Panel {
             if seat.method.own_measure().is_some() { measure() } else { Some(score) }
         };
         self.judge(a, b, self.proposers().iter().zip(shared).map(says))
+    }
+
+    /// Which methods accept a pair, a bit for each: by their own word, or, when it is measured anyhow, by not telling it
+    /// apart. Where all must, all do.
+    pub(crate) fn said(
+        &self,
+        a: &[u8],
+        b: &[u8],
+        shared: &Shared,
+        measured: bool,
+        measure: impl Fn() -> Option<Score>,
+    ) -> u16 {
+        let accepts = |seat: &Seat, shared: u32| match measured {
+            true => seat.method.promising(seat.payload(a), seat.payload(b), shared),
+            false if seat.method.own_measure().is_some() => {
+                seat.accept(a, b, shared).and_then(|_| measure()).is_some()
+            }
+            false => seat.accept(a, b, shared).is_some(),
+        };
+        let bit = |(place, (seat, &shared)): (usize, (&Seat, &u32))| {
+            u16::from(shared > 0 && accepts(seat, shared)) << place
+        };
+        self.proposers().iter().zip(shared).enumerate().map(bit).sum()
+    }
+
+    /// Which methods accept a document as a near-duplicate of one that is equal to it, a bit for each: where pairs are measured
+    /// all of them do, else those that have a signature for it.
+    pub(crate) fn said_of_equals(&self, record: &[u8], measured: bool) -> u16 {
+        let bit = |(place, seat): (usize, &Seat)| u16::from(measured || seat.length(record) > 0) << place;
+        self.proposers().iter().enumerate().map(bit).sum()
     }
 
     /// What they say of two documents that no method proposed; those that count keys have nothing to say.

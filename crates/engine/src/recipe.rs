@@ -15,7 +15,7 @@ use crate::measure::Measure;
 use crate::panel::Panel;
 
 /// Raised when the same recipe would give another result or other run files.
-const ENGINE: u32 = 3;
+const ENGINE: u32 = 4;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +25,15 @@ pub enum Task {
     Dedup,
     /// Every near-duplicate pair.
     Pairs,
+    /// Every pair between two corpora that a method accepts.
+    Compare,
+}
+
+impl Task {
+    /// What comes out are pairs, and no document is decided.
+    pub(crate) fn lists_pairs(self) -> bool {
+        self != Task::Dedup
+    }
 }
 
 /// Which document of several is kept.

@@ -22,7 +22,7 @@ use crate::star::Removal;
 use crate::store::file::{Access, Run, RunWriter};
 use crate::store::sort::{Codec, Couples, Sorter, couple, existing, uncouple};
 use crate::verify::tally::{Sample, Tally};
-use crate::verify::{self, Pairs, Removals};
+use crate::verify::{self, NEAR, Pairs, Removals};
 
 /// What a job found, for a report.
 #[derive(Debug, Clone, Default)]
@@ -157,6 +157,7 @@ const REJECTED: &[Column] = &[
     Column::new("source", Kind::Text),
     Column::new("position", Kind::U64),
     Column::new("reason", Kind::Text),
+    Column::new("side", Kind::OptionalText).omit_if_none(),
 ];
 
 /// The file with all removals in order, beside the scratch files.
@@ -186,14 +187,14 @@ pub(crate) fn dedup(
 }
 
 /// What the stages before this one counted.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Before {
     pub(crate) collapsed: Collapsed,
     pub(crate) proposed: Proposed,
     pub(crate) tally: Tally,
 }
 
-fn begin(ctx: &Context<'_>, catalogue: &Catalogue, before: &Before) -> Findings {
+pub(crate) fn begin(ctx: &Context<'_>, catalogue: &Catalogue, before: &Before) -> Findings {
     let Before { collapsed, proposed, tally } = before;
     let mut summary = Summary {
         documents: (catalogue.len() - catalogue.references()).into(),
@@ -488,7 +489,7 @@ struct RejectedLine {
     reason: String,
 }
 
-fn write_rejected(
+pub(crate) fn write_rejected(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
     folder: &Path,
@@ -501,9 +502,12 @@ fn write_rejected(
     for (unit, (reference, _)) in ctx.units().into_iter().enumerate() {
         let path = unit_file(ctx, unit, "rejected");
         let mut records = Run::open(&path, ctx.label("rejected", 1))?.records();
-        if reference {
+        // What is only there to be compared with is no input, unless both corpora are.
+        let compares = ctx.recipe.task == Task::Compare;
+        if reference && !compares {
             continue;
         }
+        let side = compares.then_some(if reference { "left" } else { "right" });
         let (mut line, mut byte) = (Vec::new(), [0]);
         while records.take(&mut byte)? {
             if byte != [b'\n'] {
@@ -516,7 +520,12 @@ fn write_rejected(
             let document = catalogue.base(unit) + rejected.record as u32;
             let view = shard_of(&views, document);
             let source = view.map_or("", |view| view.shard.name.as_str());
-            rows.push(&[Cell::Text(source), Cell::U64(rejected.position), Cell::Text(&rejected.reason)])?;
+            rows.push(&[
+                Cell::Text(source),
+                Cell::U64(rejected.position),
+                Cell::Text(&rejected.reason),
+                Cell::OptionalText(side),
+            ])?;
             let kind = rejected.reason.split(':').next().unwrap_or_default();
             *reasons.entry(kind.to_owned()).or_insert(0) += 1;
         }
@@ -664,7 +673,7 @@ const BLOCK_BYTES: usize = 512 << 10;
 
 /// The texts of a few documents. Where these cannot be read from where they stand, shards are read up to the last one
 /// wanted.
-fn texts(
+pub(crate) fn texts(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
     wanted: &[u32],
@@ -753,7 +762,7 @@ pub(crate) fn pairs(
     for path in verify::decided(ctx)? {
         let mut records = Run::open(&path, Pairs::label(ctx))?.records();
         while let Some(bytes) = records.next()? {
-            let (pair, forward, backward) = Pairs.get(bytes);
+            let (pair, forward, backward, said) = Pairs.get(bytes);
             let (a, b) = uncouple(pair);
             let (ours, theirs) = (classes.of(&a), classes.of(&b));
             if ours.len() + theirs.len() > ctx.recipe.max_group {
@@ -763,8 +772,8 @@ pub(crate) fn pairs(
             for &left in ours {
                 for &right in theirs {
                     match left < right {
-                        true => sorter.push((couple(left, right), forward, backward))?,
-                        false => sorter.push((couple(right, left), backward, forward))?,
+                        true => sorter.push((couple(left, right), forward, backward, said))?,
+                        false => sorter.push((couple(right, left), backward, forward, said))?,
                     }
                 }
             }
@@ -782,7 +791,7 @@ pub(crate) fn pairs(
         }
         for (index, &b) in class.iter().enumerate() {
             for &a in &class[..index] {
-                sorter.push((couple(a, b), one, one))?;
+                sorter.push((couple(a, b), one, one, NEAR))?;
             }
         }
     }
@@ -795,7 +804,7 @@ pub(crate) fn pairs(
         false => ctx.panel.directed(),
     };
     let mut sorted = sorter.sorted()?;
-    while let Some((pair, forward, backward)) = sorted.next()? {
+    while let Some((pair, forward, backward, _)) = sorted.next()? {
         let (a, b) = uncouple(pair);
         let (left, right) = (first.names(a)?, second.names(b)?);
         let reverse = directed.then(|| f64::from_bits(backward));
@@ -880,7 +889,11 @@ fn write_groups(
 
 /// True when the documents of a class are pairs. Equal documents are none by the word of a method that has nothing to say
 /// of them.
-fn counts_as_equal(ctx: &Context<'_>, lookup: &mut Lookup<'_>, class: &[u32]) -> Result<bool, EngineError> {
+pub(crate) fn counts_as_equal(
+    ctx: &Context<'_>,
+    lookup: &mut Lookup<'_>,
+    class: &[u32],
+) -> Result<bool, EngineError> {
     Ok(ctx.recipe.verified || ctx.panel.speaks_of(lookup.record(class[0])?))
 }
 
@@ -891,14 +904,14 @@ fn among(documents: usize) -> u64 {
 }
 
 /// All classes of equal documents. In memory: `pairs` writes each of their pairs, which is far more.
-struct Classes {
+pub(crate) struct Classes {
     members: Vec<u32>,
     /// Where each class begins, sorted by its first document.
     starts: Vec<usize>,
 }
 
 impl Classes {
-    fn load(ctx: &Context<'_>) -> Result<Self, EngineError> {
+    pub(crate) fn load(ctx: &Context<'_>) -> Result<Self, EngineError> {
         let (mut members, mut starts) = (Vec::new(), Vec::new());
         let mut last = None;
         classes::members(ctx, |leader, member| {
@@ -914,12 +927,12 @@ impl Classes {
         Ok(Classes { members, starts })
     }
 
-    fn all(&self) -> impl Iterator<Item = &[u32]> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &[u32]> {
         self.starts.windows(2).map(|ends| &self.members[ends[0]..ends[1]])
     }
 
     /// The class of the document that leads it; of one without equals just itself.
-    fn of<'a>(&'a self, leader: &'a u32) -> &'a [u32] {
+    pub(crate) fn of<'a>(&'a self, leader: &'a u32) -> &'a [u32] {
         let classes = self.starts.len() - 1;
         let found = self.starts[..classes].binary_search_by_key(leader, |&start| self.members[start]);
         found.map_or(std::slice::from_ref(leader), |index| {

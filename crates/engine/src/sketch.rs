@@ -26,9 +26,10 @@ use serde::{Deserialize, Serialize};
 use crate::context::{Context, Kept, remove_if_there};
 use crate::error::EngineError;
 use crate::panel::{Panel, Seat};
-use crate::pipeline::{self, Batch, Feed, HEAVY, Record, Spare, Weight};
+use crate::pipeline::{self, Batch, Feed, HEAVY, Record, Spare, Unit, Weight};
 use crate::reading::Readings;
-use crate::recipe::{Keep, Within};
+use crate::recipe::{Keep, Task, Within};
+use crate::sieve::Sieve;
 use crate::store::file::RunWriter;
 use crate::store::sort::{Posting, Postings, Sorter, existing};
 use crate::store::symbols::{BlockBuilder, SpoolWriter};
@@ -147,27 +148,67 @@ pub(crate) fn unit_file(ctx: &Context<'_>, unit: usize, what: &str) -> PathBuf {
 /// The files of a unit beside its key runs and the one that says it is done.
 const FILES: [&str; 5] = ["docs", "names", "payload", "spool", "rejected"];
 
-/// Sketches every unit that is not yet done.
+/// Sketches every unit that is not yet done. Of two corpora that are compared the smaller one comes first, and of the other
+/// only those keys are kept that it may share with the first. A document of the left side stands for equal ones of the right
+/// side; where its keys may differ from theirs, all of them must be kept, and the left side comes first.
 pub(crate) fn sketch(ctx: &Context<'_>) -> Result<(), EngineError> {
-    let units = ctx.units();
-    let mut first = 0;
     ctx.begin("sketch", ctx.input_bytes(), true);
+    let mut corpora = Vec::new();
+    let mut first = 0;
     for corpus in ctx.corpora() {
-        let all = pipeline::units(corpus);
+        corpora.push(Part { first, corpus, units: pipeline::units(corpus) });
+        first += corpora.last().map_or(0, |part| part.units.len());
+    }
+    let compares = ctx.recipe.task == Task::Compare;
+    if compares && ctx.panel.proposers().iter().all(Seat::goes_by_words) {
+        corpora.sort_by_key(|part| part.corpus.bytes());
+    }
+    let mut sieve = None;
+    for part in &corpora {
+        let todo = part.todo(ctx);
+        if todo.is_empty() {
+            continue;
+        }
+        if compares && part.first != corpora[0].first {
+            let other = &corpora[0];
+            sieve = Some(Sieve::of(ctx, other.first..other.first + other.units.len())?);
+        }
+        part.sketch(ctx, &todo, sieve.as_ref())?;
+    }
+    Ok(())
+}
+
+/// A corpus of the job.
+struct Part<'c> {
+    /// Number of its first unit.
+    first: usize,
+    corpus: &'c Corpus,
+    units: Vec<Unit>,
+}
+
+impl Part<'_> {
+    /// The units that are not yet done; what is done counts as read.
+    fn todo(&self, ctx: &Context<'_>) -> Vec<usize> {
         let mut todo = Vec::new();
-        for (index, unit) in all.iter().enumerate() {
-            if unit_file(ctx, first + index, "done").exists() {
-                let bytes: Option<u64> = corpus.shards()[unit.clone()].iter().map(|shard| shard.bytes).sum();
+        for (index, unit) in self.units.iter().enumerate() {
+            if unit_file(ctx, self.first + index, "done").exists() {
+                let shards = self.corpus.shards()[unit.clone()].iter();
+                let bytes: Option<u64> = shards.map(|shard| shard.bytes).sum();
                 ctx.watch.bytes.fetch_add(bytes.unwrap_or(0), std::sync::atomic::Ordering::Relaxed);
             } else {
                 todo.push(index);
             }
         }
-        let stretches: Vec<_> = todo.iter().map(|&index| all[index].clone()).collect();
+        todo
+    }
+
+    fn sketch(&self, ctx: &Context<'_>, todo: &[usize], sieve: Option<&Sieve>) -> Result<(), EngineError> {
+        let stretches: Vec<_> = todo.iter().map(|&index| self.units[index].clone()).collect();
         let shape = ctx.shape();
         let drivers = shape.drivers.clamp(1, stretches.len().max(1));
         let buffer = ctx.budget.free(0, 0) as usize / 3 / drivers;
         let heavy = Mutex::new(());
+        let corpus = self.corpus;
         let kept: Vec<Kept> = stretches.iter().map(|unit| ctx.settings.spool.keeps(corpus, unit)).collect();
         let spare = Spare::default();
         pipeline::run(
@@ -176,13 +217,22 @@ pub(crate) fn sketch(ctx: &Context<'_>) -> Result<(), EngineError> {
             shape,
             ctx.watch,
             || Workshop::new(ctx, corpus),
-            |workshop, batch| workshop.sketch(ctx, batch, kept[batch.unit].spooled, &heavy, &spare),
-            |index, feed| write_unit(ctx, first + todo[index], kept[index], buffer, feed, &spare),
-        )?;
-        first += all.len();
+            |workshop, batch| {
+                let wanted = Wanted { spooled: kept[batch.unit].spooled, sieve };
+                workshop.sketch(ctx, batch, wanted, &heavy, &spare)
+            },
+            |index, feed| write_unit(ctx, self.first + todo[index], kept[index], buffer, feed, &spare),
+        )
     }
-    debug_assert_eq!(first, units.len());
-    Ok(())
+}
+
+/// What is kept of a document beside its row, names and payload.
+#[derive(Clone, Copy)]
+struct Wanted<'s> {
+    /// What it is measured by.
+    spooled: bool,
+    /// Only keys that pass; nothing else of a document that has none.
+    sieve: Option<&'s Sieve>,
 }
 
 /// Writes one unit from the sketches of its batches.
@@ -345,7 +395,7 @@ impl Workshop {
         &mut self,
         ctx: &Context<'_>,
         batch: &Batch,
-        spooled: bool,
+        wanted: Wanted<'_>,
         heavy: &Mutex<()>,
         spare: &Spare<Sketched>,
     ) -> Result<Sketched, EngineError> {
@@ -356,7 +406,7 @@ impl Workshop {
                 let number = batch.first + index as u64;
                 match record {
                     Record::Document(document) => {
-                        tools.document(ctx, number as u32, &document, spooled, &mut out);
+                        tools.document(ctx, number as u32, &document, wanted, &mut out);
                     }
                     Record::Rejected(rejection) => {
                         out.reject(ctx, number, rejection.place.position, &rejection.reason);
@@ -496,7 +546,7 @@ impl Tools {
         ctx: &Context<'_>,
         number: u32,
         document: &Document<'_>,
-        spooled: bool,
+        wanted: Wanted<'_>,
         out: &mut Sketched,
     ) {
         let text = self.extractor.extract(document, ctx.content).text;
@@ -527,14 +577,9 @@ impl Tools {
         put_names(&mut out.names, document.id, document.url, field);
         if !features.is_empty() {
             row.digest = digest_within(features, within);
-            if spooled {
-                let symbols = ctx.measure.symbols(self.readings.measuring(text), &mut self.symbols);
-                if self.blocks.push(number, symbols) {
-                    self.blocks.encode(&mut out.spool);
-                }
-            }
         }
         out.rows.push(row);
+        let mut found = wanted.sieve.is_none();
         let turn = if within == 0 { 0 } else { hash::mix(within) };
         for (place, seat) in ctx.panel.seats().iter().enumerate() {
             self.sketch.clear();
@@ -546,9 +591,25 @@ impl Tools {
             // A filter looks for nothing.
             let Some(keys) = out.keys.get_mut(place) else { continue };
             let posting = |key: &Key| Posting { key: key.value ^ turn, document: number, tag: key.tag };
-            keys.extend(self.sketch.keys.iter().map(|key| posting(key).pack()));
+            let before = keys.len();
+            let postings = self.sketch.keys.iter().map(posting);
+            match wanted.sieve {
+                None => keys.extend(postings.map(Posting::pack)),
+                Some(sieve) => {
+                    keys.extend(
+                        postings.filter(|posting| sieve.passes(place, posting.key)).map(Posting::pack),
+                    );
+                }
+            }
+            found |= keys.len() > before;
             if !wordless {
                 out.made[place].add(&made(seat, &self.sketch));
+            }
+        }
+        if wanted.spooled && found && !wordless {
+            let symbols = ctx.measure.symbols(self.readings.measuring(text), &mut self.symbols);
+            if self.blocks.push(number, symbols) {
+                self.blocks.encode(&mut out.spool);
             }
         }
     }

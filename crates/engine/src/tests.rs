@@ -12,6 +12,7 @@ use lookalike_methods::{
 use lookalike_model::Similarity;
 use lookalike_text::{Analyser, Features, Profile};
 
+use crate::compared::BothCounts;
 use crate::measure::Measure;
 use crate::recipe::{ClusterRule, Reading, Task};
 use crate::walk::Watch;
@@ -643,5 +644,128 @@ fn a_stop_is_heard_while_long_texts_are_measured() {
         });
         assert!(matches!(result, Err(EngineError::Stopped)), "{result:?}");
         assert!(took.as_secs() < 4, "{took:?}");
+    }
+}
+
+/// `(left, right, similarity, near, methods)` of a comparison.
+type Matches = Vec<(u32, u32, f64, bool, u8)>;
+
+fn compared(
+    recipe: &JobRecipe,
+    [left, right]: [&str; 2],
+    settings: Settings,
+    folder: &Path,
+    bucket_bytes: Option<u64>,
+) -> (Matches, BothCounts) {
+    let mut job = job(recipe.clone(), right, settings);
+    job.against = Some(Corpus::in_memory("left.jsonl", left.as_bytes().into(), ReadOptions::default()));
+    let Opened::Open(mut open) = job.open(folder).unwrap() else { panic!("the job is finished") };
+    open.bucket_bytes = bucket_bytes;
+    let watch = Watch::default();
+    let findings = open.run(&watch).unwrap();
+    let mut found = Vec::new();
+    open.matches(&watch, |one| -> Result<(), EngineError> {
+        assert_eq!(
+            (one.left.id, one.right.id),
+            (&*format!("d{}", one.left.n), &*format!("d{}", one.right.n))
+        );
+        found.push((one.left.n, one.right.n, one.similarity, one.near, one.methods));
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(findings.summary.pairs, Some(found.len() as u64));
+    let counts = open.both_counts(&watch).unwrap();
+    open.finish(&findings.summary).unwrap();
+    (found, counts)
+}
+
+/// Families on both sides, with documents that are equal across sides, within either, and both.
+fn two_sides() -> [Vec<String>; 2] {
+    let texts = families(240, 60);
+    let mut left: Vec<String> = texts[..90].to_vec();
+    let mut right: Vec<String> = texts[60..].to_vec();
+    left.extend_from_within(5..12);
+    right.extend_from_within(3..9);
+    left.push(String::new());
+    right.push(String::new());
+    [left, right]
+}
+
+#[test]
+fn a_comparison_finds_what_comparing_all_with_all_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    let sides = two_sides();
+    let sets = [0, 1].map(|side: usize| sides[side].iter().map(|text| shingles(text)).collect::<Vec<_>>());
+    let mut expected = Vec::new();
+    for (a, one) in sets[0].iter().enumerate() {
+        for (b, two) in sets[1].iter().enumerate() {
+            let shared = one.intersection(two).count() as f64;
+            let value = shared / ((one.len() + two.len()) as f64 - shared);
+            if value >= 0.8 {
+                expected.push((a as u32, b as u32, value));
+            }
+        }
+    }
+    assert!(expected.len() > 200, "{}", expected.len());
+    let texts = [lines(&sides[0]), lines(&sides[1])];
+    let recipe = JobRecipe { task: Task::Compare, all: true, against: true, ..recipe("exact") };
+    let mut all = Vec::new();
+    for (name, bytes, threads) in
+        [("whole", None, 2), ("many", Some(60_000), 1), ("tiny", Some(4_000), 3), ("again", None, 1)]
+    {
+        let settings =
+            Settings { threads, spool: if threads > 2 { Spool::Auto } else { Spool::Disk }, ..settings() };
+        let path = folder.path().join(name);
+        let (found, counts) = compared(&recipe, [&texts[0], &texts[1]], settings, &path, bytes);
+        assert_eq!((counts.left.documents, counts.right.documents), (98, 187));
+        // Ids are the same numbers on both sides.
+        assert_eq!((counts.common_ids, counts.left.duplicate_ids, counts.right.duplicate_ids), (98, 0, 0));
+        all.push(found);
+    }
+    assert!(all.iter().all(|found| *found == all[0]));
+    let near: Vec<_> = all[0].iter().filter(|one| one.3).collect();
+    assert_eq!(near.len(), expected.len());
+    for (found, expected) in near.iter().zip(&expected) {
+        assert_eq!((found.0, found.1), (expected.0, expected.1));
+        assert!((found.2 - expected.2).abs() < 1e-8 && found.4 == 1);
+    }
+    // The other way round, it is the same seen from the other side.
+    let (turned, _) =
+        compared(&recipe, [&texts[1], &texts[0]], settings(), &folder.path().join("turned"), None);
+    let mut turned: Matches =
+        turned.into_iter().map(|(a, b, value, near, by)| (b, a, value, near, by)).collect();
+    turned.sort_by_key(|one| (one.0, one.1));
+    assert_eq!(turned, all[0]);
+}
+
+#[test]
+fn methods_side_by_side_accept_what_each_accepts_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let sides = two_sides();
+    let texts = [lines(&sides[0]), lines(&sides[1])];
+    let specs = ["simhash:n=1", "simhash:n=2", "minhash", "mod", "a12"];
+    for verified in [true, false] {
+        let of = |spec: &str| JobRecipe {
+            task: Task::Compare,
+            all: true,
+            against: true,
+            verified,
+            ..recipe(spec)
+        };
+        let run = |spec: &str, name: &str| {
+            let path = folder.path().join(format!("{name}{verified}"));
+            compared(&of(spec), [&texts[0], &texts[1]], settings(), &path, None).0
+        };
+        let together = run(&specs.join(" "), "together");
+        for (place, spec) in specs.iter().enumerate() {
+            let alone = run(spec, spec);
+            let accepted = |one: &&(u32, u32, f64, bool, u8)| one.4 >> place & 1 == 1;
+            let [ours, theirs] = [
+                together.iter().filter(accepted).map(|one| (one.0, one.1)).collect::<Vec<_>>(),
+                alone.iter().filter(|one| one.4 == 1).map(|one| (one.0, one.1)).collect::<Vec<_>>(),
+            ];
+            assert!(ours.len() > 100, "{spec}: {}", ours.len());
+            assert_eq!(ours, theirs, "{spec}");
+        }
     }
 }

@@ -120,6 +120,11 @@ impl Composer {
         }
     }
 
+    /// Writes the next original anew, even if its family has the number of the last.
+    pub(crate) fn forget(&mut self) {
+        self.original_of = None;
+    }
+
     /// The page composed last.
     pub(crate) fn page(&self) -> &Prose {
         &self.page

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use lookalike_model::Media;
 
 use crate::phrasebook::Phrasebook;
-use crate::{Documents, Generated, Plan, Truth};
+use crate::{Documents, Plan, Truth};
 
 /// What has been written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,7 +63,7 @@ fn write_documents(mut from: Documents, to: &mut impl Write, written: &mut Writt
     let mut line = Vec::new();
     while let Some(document) = from.next() {
         line.clear();
-        document_line(&document, &mut line)?;
+        page_line(document.id, document.url, document.media, document.content, &mut line)?;
         to.write_all(&line)?;
         written.documents += 1;
         written.document_bytes += line.len() as u64;
@@ -71,11 +71,17 @@ fn write_documents(mut from: Documents, to: &mut impl Write, written: &mut Writt
     to.flush()
 }
 
-/// Names and addresses are plain ASCII and need no escapes.
-fn document_line(document: &Generated<'_>, line: &mut Vec<u8>) -> io::Result<()> {
-    let field = if document.media == Media::Html { "html" } else { "text" };
-    write!(line, "{{\"id\":\"{}\",\"url\":\"{}\",\"{field}\":", document.id, document.url)?;
-    serde_json::to_writer(&mut *line, document.content)?;
+/// A page as a line. Names and addresses are plain ASCII and need no escapes.
+pub(crate) fn page_line(
+    id: &str,
+    url: &str,
+    media: Media,
+    content: &str,
+    line: &mut Vec<u8>,
+) -> io::Result<()> {
+    let field = if media == Media::Html { "html" } else { "text" };
+    write!(line, "{{\"id\":\"{id}\",\"url\":\"{url}\",\"{field}\":")?;
+    serde_json::to_writer(&mut *line, content)?;
     line.extend_from_slice(b"}\n");
     Ok(())
 }

@@ -23,6 +23,7 @@
 //! - [`plan`]: how many documents from which seed, and the documents themselves
 //! - [`truth`]: groups of related documents and the exact similarity of planted pairs
 //! - [`jsonl`]: both as files of JSON lines, field by field
+//! - [`crawls`]: two crawls of one web, years apart, with judged pages
 //! - [`kind`]: how copies differ from originals
 //! - [`language`]: one real and eight invented languages
 //! - `families`, `scatter`: who is related to whom and who stands where, by arithmetic
@@ -36,6 +37,7 @@
 
 mod coin;
 mod composer;
+pub mod crawls;
 mod edits;
 mod families;
 mod frame;

@@ -17,7 +17,7 @@
 use serde::Serialize;
 
 use crate::groups::Groups;
-use crate::judgments::{Judgment, Judgments};
+use crate::judgments::{Judgment, Judgments, distinct};
 use crate::run::Run;
 
 /// Which document of a group stays for a topic.
@@ -76,12 +76,14 @@ pub struct Deduplicated {
     pub lines: Vec<String>,
     /// What went or was marked, in the order of the file.
     pub dropped: Vec<Dropped>,
+    /// Lines that were there.
+    pub before: u64,
     /// Topics of the file.
     pub topics: u64,
     /// Topics for which something went.
     pub topics_touched: u64,
-    /// Groups of which something went for any topic.
-    pub groups_touched: u64,
+    /// Groups of which something went for any topic, ascending.
+    pub groups_touched: Vec<u32>,
 }
 
 impl Deduplicated {
@@ -100,16 +102,13 @@ impl Deduplicated {
     }
 
     /// Counts topics and groups that something went from.
-    fn count(mut self, topics: u64, groups: &Groups) -> Self {
-        let mut touched: Vec<&str> = self.dropped.iter().map(|dropped| dropped.topic.as_str()).collect();
-        touched.sort_unstable();
-        touched.dedup();
-        let mut of: Vec<u32> =
-            self.dropped.iter().filter_map(|dropped| groups.group(&dropped.document)).collect();
-        of.sort_unstable();
-        of.dedup();
-        (self.topics, self.topics_touched, self.groups_touched) =
-            (topics, touched.len() as u64, of.len() as u64);
+    fn count(mut self, before: usize, topics: usize, groups: &Groups) -> Self {
+        let touched = distinct(self.dropped.iter().map(|dropped| dropped.topic.as_str()).collect());
+        (self.before, self.topics, self.topics_touched) =
+            (before as u64, topics as u64, touched.len() as u64);
+        self.groups_touched = self.dropped.iter().filter_map(|gone| groups.group(&gone.document)).collect();
+        self.groups_touched.sort_unstable();
+        self.groups_touched.dedup();
         self
     }
 }
@@ -139,7 +138,7 @@ pub fn judgments(judgments: &Judgments, groups: &Groups, stays: Stays, later: La
             kept_grade: grouped.label(line, kept).map(str::to_owned),
         });
     }
-    result.count(judgments.topics().len() as u64, groups)
+    result.count(judgments.lines.len(), judgments.topics().len(), groups)
 }
 
 /// Judgments of documents that are in groups.
@@ -229,7 +228,7 @@ pub fn run(run: &Run, groups: &Groups) -> Deduplicated {
             }),
         }
     }
-    result.count(rankings.len() as u64, groups)
+    result.count(run.lines.len(), rankings.len(), groups)
 }
 
 /// The lines of one topic by rank, each with the line that stays in its stead, if there is one.
@@ -273,10 +272,8 @@ mod tests {
         let [gone] = &first.dropped[..] else { panic!("{first:?}") };
         assert_eq!((gone.document.as_str(), gone.kept.as_str(), gone.line), ("a", "b", 2));
         assert_eq!((gone.grade.as_deref(), gone.kept_grade.as_deref()), (Some("1"), Some("2")));
-        assert_eq!(
-            (first.conflicts(), first.topics, first.topics_touched, first.groups_touched),
-            (1, 2, 1, 1)
-        );
+        assert_eq!((first.conflicts(), first.topics, first.topics_touched), (1, 2, 1));
+        assert_eq!((first.before, first.groups_touched), (5, vec![0]));
         let lowest = judgments(&file, &groups, Stays::LowestName, Later::Remove);
         assert_eq!(lowest.lines[0], "1 0 a 1");
     }
@@ -315,7 +312,7 @@ mod tests {
         let gone: Vec<(&str, &str)> =
             result.dropped.iter().map(|gone| (gone.document.as_str(), gone.kept.as_str())).collect();
         assert_eq!(gone, [("b", "a"), ("a", "a")]);
-        assert_eq!((result.topics, result.topics_touched, result.groups_touched), (2, 1, 1));
+        assert_eq!((result.topics, result.topics_touched, result.groups_touched.len()), (2, 1, 1));
         assert_eq!(run(&file, &Groups::default()).dropped.len(), 1);
     }
 

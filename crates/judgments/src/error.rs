@@ -52,8 +52,11 @@ pub enum Wrong {
     #[error("it has {0} columns, and a run has 6: topic Q0 document rank score tag; correct it")]
     NoRun(usize),
     /// It is no group of documents.
-    #[error("it is no group of documents ({0}); a line has members, ids, or a and b, as JSON")]
-    NoGroup(String),
+    #[error("it is no group of documents; name a file whose lines are JSON with members, ids, or a and b")]
+    NoGroup,
+    /// It is no JSON.
+    #[error("it is no JSON; name a file whose lines are JSON with members, ids, or a and b")]
+    NoJson,
     /// A document's name has blanks, and columns are divided by them.
     #[error(
         "the document {0:?} cannot stand in a column, since its name is empty or has blanks; give it another"

@@ -6,7 +6,10 @@
 //! |---|---|
 //! | `{"cluster":7,"keep":"a","members":["a","b"]}` | `clusters.jsonl` of a job |
 //! | `{"a":"a","b":"b","similarity":0.95}` | `lookalike pairs` |
+//! | `{"documents":2,"equal":true,"members":["a","b"]}` | `groups.jsonl` of `lookalike pairs`, for groups too large to be written as pairs |
 //! | `{"hash":"14000","ids":["a","b"]}` | published groups; an id may also be an object with `id` in it |
+//!
+//! A group that is not `equal` was never measured: its documents merely share a key, and it is passed over.
 //!
 //! Groups that share a document are one, and so pairs make groups by what hangs together: two documents may be in one
 //! group because each is similar to a third. Only documents that somebody asks about are held, so that a list of the
@@ -104,14 +107,17 @@ impl Grouping {
             if text.trim_ascii().is_empty() {
                 continue;
             }
-            match serde_json::from_str::<GroupLine<'_>>(text).map_err(|error| error.to_string()) {
-                Ok(line) => match line.documents() {
-                    Some(documents) => self.join(documents.iter().map(|id| id.text())),
-                    None => {
-                        return Err(lines.wrong(number, Wrong::NoGroup("none of these is there".to_owned())));
-                    }
-                },
-                Err(error) => return Err(lines.wrong(number, Wrong::NoGroup(error))),
+            let line = serde_json::from_str::<GroupLine<'_>>(text);
+            let wrong = if line.as_ref().is_err_and(|error| !error.is_data()) {
+                Wrong::NoJson
+            } else {
+                Wrong::NoGroup
+            };
+            let is_unmeasured = line.as_ref().is_ok_and(|line| line.equal == Some(false));
+            match line.ok().and_then(GroupLine::documents) {
+                Some(documents) => self.join(documents.iter().map(Id::text)),
+                None if is_unmeasured => {}
+                None => return Err(lines.wrong(number, wrong)),
             }
             count += 1;
         }
@@ -159,6 +165,7 @@ struct GroupLine<'l> {
     #[serde(borrow)]
     members: Option<Vec<Id<'l>>>,
     ids: Option<Vec<Id<'l>>>,
+    equal: Option<bool>,
     a: Option<Id<'l>>,
     b: Option<Id<'l>>,
 }
@@ -166,6 +173,7 @@ struct GroupLine<'l> {
 impl<'l> GroupLine<'l> {
     fn documents(self) -> Option<Vec<Id<'l>>> {
         match (self.members.or(self.ids), self.a, self.b) {
+            _ if self.equal == Some(false) => None,
             (Some(documents), ..) => Some(documents),
             (None, Some(a), Some(b)) => Some(vec![a, b]),
             _ => None,
@@ -225,6 +233,13 @@ mod tests {
     }
 
     #[test]
+    fn what_was_not_measured_is_no_group() {
+        let groups =
+            read("{\"equal\":false,\"members\":[\"a\",\"b\"]}\n{\"equal\":true,\"members\":[\"c\",\"d\"]}\n");
+        assert_eq!(groups.unwrap().documents(), 2);
+    }
+
+    #[test]
     fn what_shares_a_document_hangs_together() {
         let groups =
             read("{\"a\":\"1\",\"b\":\"2\"}\n{\"a\":\"3\",\"b\":\"4\"}\n{\"a\":\"4\",\"b\":\"2\"}\n")
@@ -250,11 +265,18 @@ mod tests {
         assert!(
             told("{\"ids\":[\"a\"]}\n{\"text\":1}\n").starts_with("groups.jsonl, line 2: it is no group")
         );
-        assert!(told("51 0 a 1\n").starts_with("groups.jsonl, line 1: it is no group of documents ("));
-        assert!(told("{\"a\":\"x\"}").contains("none of these is there"));
+        assert!(told("51 0 a 1\n").starts_with("groups.jsonl, line 1: it is no group of documents;"));
+        assert!(told("{\"a\":\"x\"}").starts_with("groups.jsonl, line 1: it is no group of documents;"));
+        assert!(told("{\"ids\":[7]}").starts_with("groups.jsonl, line 1: it is no group of documents;"));
+        assert!(told("{\"ids\":").starts_with("groups.jsonl, line 1: it is no JSON;"));
     }
 
     proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = Grouping::among(["a"]).read("g", bytes.as_slice());
+        }
+
         /// Held against going over all groups again and again until nothing joins any more.
         #[test]
         fn groups_are_what_hangs_together(lists in prop::collection::vec(prop::collection::vec(0usize..12, 0..4), 0..12)) {

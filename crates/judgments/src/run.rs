@@ -119,6 +119,8 @@ impl Run {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -149,5 +151,14 @@ mod tests {
         );
         assert!(told("1 Q0 a -1 5 t\n").starts_with("r.run, line 1: its rank is \"-1\", which is no whole"));
         assert!(told("1 Q0 a 1 high t\n").starts_with("r.run, line 1: its score is \"high\""));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            if let Ok(run) = Run::read("r", bytes.as_slice()) {
+                prop_assert_eq!(run.rankings().iter().map(Vec::len).sum::<usize>(), run.lines.len());
+            }
+        }
     }
 }

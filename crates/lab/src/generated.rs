@@ -1,10 +1,10 @@
 //! Collections for experiments on machines that have none: made from a seed, with near-duplicates planted in them.
 
-mod crawls;
-
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use lookalike::corpus::{Corpus, ReadOptions};
+use lookalike::generate::crawls::{CrawlPage, Crawls, Met};
 use lookalike::generate::{Plan, write_jsonl};
 use lookalike::model::Media;
 use serde::Serialize;
@@ -25,8 +25,7 @@ const LEGITIMATE: u64 = 1_200;
 /// A collection of this kind.
 pub fn collection(wanted: Wanted, seed: u64) -> Collection {
     let lines = match wanted {
-        // Each page is there at most twice.
-        Wanted::Crawls => crawls::two(DOCUMENTS / 2, seed),
+        Wanted::Crawls => crawls(seed),
         Wanted::News => web(DOCUMENTS, seed),
         Wanted::Revisions => revisions(seed),
         Wanted::Mail => mail(seed),
@@ -43,6 +42,43 @@ fn web(documents: u64, seed: u64) -> Arc<[u8]> {
     lines.into()
 }
 
+/// Two crawls of a make-believe web as lines, the field `snapshot` being 1 for all pages of the first and 2 for those of the
+/// second, which come after them.
+fn crawls(seed: u64) -> Arc<[u8]> {
+    let (mut old, mut new) = (Vec::new(), Vec::new());
+    let crawls = Crawls { old: DOCUMENTS / 2, new: DOCUMENTS / 2, judged: 0, segments: 1, seed };
+    let Ok(()) = crawls.visit(|met| {
+        match met {
+            Met::Old(page) => put(&mut old, &crawled(&page, 1)),
+            Met::New { page, .. } => put(&mut new, &crawled(&page, 2)),
+            Met::Judged(_) => {}
+        }
+        Ok::<(), Infallible>(())
+    });
+    old.append(&mut new);
+    old.into()
+}
+
+/// A page of a crawl as a line.
+#[derive(Serialize)]
+struct Crawled<'p> {
+    id: &'p str,
+    url: &'p str,
+    snapshot: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'p str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    html: Option<&'p str>,
+}
+
+fn crawled<'p>(page: &CrawlPage<'p>, snapshot: u32) -> Crawled<'p> {
+    let (text, html) = match page.media {
+        Media::Html => (None, Some(page.content)),
+        _ => (Some(page.content), None),
+    };
+    Crawled { id: page.id, url: page.url, snapshot, text, html }
+}
+
 /// A document of a generated collection.
 #[derive(Serialize)]
 struct Line<'l> {
@@ -56,7 +92,7 @@ struct Line<'l> {
     text: String,
 }
 
-fn put(lines: &mut Vec<u8>, line: &Line<'_>) {
+fn put(lines: &mut Vec<u8>, line: &impl Serialize) {
     serde_json::to_writer(&mut *lines, line).expect("memory can be written");
     lines.push(b'\n');
 }
@@ -147,9 +183,12 @@ mod tests {
 
     #[test]
     fn every_kind_has_documents_with_its_fields() {
-        for (wanted, fields) in
-            [(Wanted::News, &[][..]), (Wanted::Mail, &["group"]), (Wanted::Revisions, &["page", "revno"])]
-        {
+        for (wanted, fields) in [
+            (Wanted::News, &[][..]),
+            (Wanted::Mail, &["group"]),
+            (Wanted::Revisions, &["page", "revno"]),
+            (Wanted::Crawls, &["snapshot"]),
+        ] {
             let collection = collection(wanted, 1);
             let items = collection.items(usize::MAX, 1, fields, &Watch::default()).unwrap();
             assert!(items.len() > 500, "{wanted:?}: {}", items.len());

@@ -32,6 +32,7 @@
 //! - [`judgments`]: relevance judgments and runs, and what near-duplicates do to them
 //! - [`generate`]: corpora with a known truth
 //! - [`walk`]: every document of a corpus, on any number of threads
+//! - [`selected`]: some documents of a corpus, by their names
 //! - [`page`]: what the engine found becomes a report
 
 pub use lookalike_corpus as corpus;
@@ -44,6 +45,7 @@ pub use lookalike_model as model;
 pub use lookalike_report as report;
 pub use lookalike_text as text;
 pub mod page;
+pub mod selected;
 
 /// The README's snippets compile, or the tests fail.
 #[cfg(doctest)]

@@ -19,6 +19,7 @@
 //! - [`transfer`]: judged documents found again, segment by segment and method by method
 //! - [`forecast`]: how many there would be in more segments
 //! - [`histogram`]: similarities in bins
+//! - [`ledger`]: all of that over pairs that stream by
 //! - [`persistence`]: pages that live on from snapshot to snapshot
 //! - [`statistics`]: means, percentiles, a straight line
 //! - [`interval`]: how sure a share is
@@ -29,6 +30,7 @@ pub mod domains;
 pub mod forecast;
 pub mod histogram;
 pub mod interval;
+pub mod ledger;
 pub mod persistence;
 pub mod shared;
 pub mod statistics;

@@ -1,5 +1,7 @@
 //! Means, percentiles, and a straight line through points.
 
+use std::collections::BTreeMap;
+
 /// The mean; none of nothing.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
@@ -51,6 +53,32 @@ pub struct Spread {
 }
 
 impl Spread {
+    /// The spread of numbers of which only is known how often each comes; none of nothing.
+    pub fn of_counts(counts: &BTreeMap<u64, u64>) -> Option<Self> {
+        let all: u64 = counts.values().sum();
+        let sum: f64 = counts.iter().map(|(&value, &times)| value as f64 * times as f64).sum();
+        let (&most, _) = counts.last_key_value()?;
+        let at = |place: u64| {
+            let mut before = 0;
+            let reached = counts.iter().find(|(_, times)| {
+                before += **times;
+                before > place
+            });
+            reached.map_or(most, |(&value, _)| value) as f64
+        };
+        let percentile = |share: f64| {
+            let place = share * (all - 1) as f64;
+            let (below, above) = (at(place.floor() as u64), at(place.ceil() as u64));
+            below + (above - below) * place.fract()
+        };
+        Some(Spread {
+            mean: sum / all as f64,
+            median: percentile(0.5),
+            three_quarters: percentile(0.75),
+            most: most as f64,
+        })
+    }
+
     /// The spread of some numbers; none of nothing.
     pub fn of(values: &[f64]) -> Option<Self> {
         Some(Spread {

@@ -387,7 +387,13 @@ impl DedupArgs {
 
     /// Format of the tables.
     pub fn row_format(&self) -> RowFormat {
-        match self.format {
+        self.format.into()
+    }
+}
+
+impl From<TableFormat> for RowFormat {
+    fn from(format: TableFormat) -> Self {
+        match format {
             TableFormat::Jsonl => RowFormat::Jsonl,
             TableFormat::Parquet => RowFormat::Parquet,
         }
@@ -405,7 +411,13 @@ impl PairsArgs {
 }
 
 impl MatchArgs {
-    fn recipe(&self, task: Task, reading: &ReadingArgs, max_group: usize) -> Result<JobRecipe, Failure> {
+    /// The recipe of a job, with this most documents in a group unless one was named.
+    pub(super) fn recipe(
+        &self,
+        task: Task,
+        reading: &ReadingArgs,
+        max_group: usize,
+    ) -> Result<JobRecipe, Failure> {
         if let Some(path) = &self.recipe {
             return replayed(path, task);
         }
@@ -445,9 +457,23 @@ impl MatchArgs {
         Ok(recipe)
     }
 
+    /// The methods of a recipe as they were typed, or in full where the recipe was replayed; one that comes again has a number.
+    pub fn names(&self, recipe: &JobRecipe) -> Vec<String> {
+        let mut names = match self.recipe {
+            None => self.method.clone(),
+            Some(_) => recipe.methods.iter().map(ToString::to_string).collect(),
+        };
+        super::two::number(&mut names);
+        names
+    }
+
     /// What the methods have to say about their parameters.
     pub fn advice(&self, recipe: &JobRecipe) -> Vec<String> {
-        recipe.methods().unwrap_or_default().iter().filter_map(|method| method.advice()).collect()
+        let methods = recipe.methods().unwrap_or_default();
+        let mut all: Vec<String> = methods.iter().filter_map(|method| method.advice()).collect();
+        // Methods that differ in what they read say the same.
+        all.dedup();
+        all
     }
 }
 

@@ -22,7 +22,7 @@ pub enum LabCommand {
     #[command(
         override_usage = "lookalike lab compare [OPTIONS] --output <DIR> <INPUT>...\n       lookalike lab compare [OPTIONS] --output <DIR> --sample"
     )]
-    Compare(Box<CompareArgs>),
+    Compare(Box<LabCompareArgs>),
     /// Find the cheapest recipe that reaches a wanted recall and precision
     ///
     /// A sample of the corpus is drawn, the exact join tells its near-duplicates, and many methods and parameters are tried
@@ -52,7 +52,7 @@ pub enum LabCommand {
 
 /// `lab compare`
 #[derive(Debug, Args)]
-pub struct CompareArgs {
+pub struct LabCompareArgs {
     /// The corpus.
     #[command(flatten)]
     pub input: InputArgs,
@@ -115,7 +115,7 @@ pub enum PoolArg {
     Exact,
 }
 
-impl CompareArgs {
+impl LabCompareArgs {
     /// The words that similarity is measured on: those that were asked for, or those that suit the truth.
     pub fn profile(&self) -> Profile {
         let typed = &self.input.reading.profile;

@@ -1,7 +1,9 @@
 //! What can be typed. Each option says once what it means; help texts come from here.
 
 mod job;
+mod judgments;
 mod lab;
+mod two;
 mod urls;
 
 use std::ffi::OsString;
@@ -21,7 +23,12 @@ pub use job::{
     ClusterArg, CombineArg, DedupArgs, LexiconArgs, LexiconCommand, LexiconShowArgs, MatchArgs, MethodsArgs,
     PairsArgs, ResourceArgs, SpoolArg, TableFormat, WriteArg,
 };
-pub use lab::{CheckArgs, CompareArgs, ExperimentArgs, LabCommand, PoolArg, ReviewArgs, TuneArgs};
+pub use judgments::{
+    JudgmentsCommand, JudgmentsDedupArgs, JudgmentsStatsArgs, LaterArg, LeftArgs, NearArgs, QrelsArgs,
+    RunsCommand, RunsDedupArgs, StaysArg,
+};
+pub use lab::{CheckArgs, ExperimentArgs, LabCommand, LabCompareArgs, PoolArg, ReviewArgs, TuneArgs};
+pub use two::{CompareArgs, SegmentArg, TransferArgs, right_segments};
 pub use urls::{MatchingArg, SnapshotArgs, UrlsArgs};
 
 /// Finds near-duplicate documents inside and between web-scale text corpora
@@ -49,6 +56,20 @@ pub enum Command {
         override_usage = "lookalike pairs [OPTIONS] --output <FILE> <INPUT>...\n       lookalike pairs [OPTIONS] --output <FILE> --sample"
     )]
     Pairs(Box<PairsArgs>),
+    /// Find which documents of one corpus are in another
+    ///
+    /// Writes every pair that a method accepts with its measured similarity, the best match of each left document, and what is
+    /// counted over them, by method and by segment of the right side.
+    #[command(override_usage = "lookalike compare [OPTIONS] --output <DIR> <LEFT>... --with <RIGHT>...")]
+    Compare(Box<CompareArgs>),
+    /// Carry relevance judgments from an old corpus to a new one
+    ///
+    /// Judgments go to near-duplicates of judged documents: word sets with a Jaccard similarity of at least 0.9, unless told
+    /// otherwise. Grades stay as they are.
+    #[command(
+        override_usage = "lookalike transfer [OPTIONS] --output <DIR> --judgments <QRELS>... --from <OLD>... --to <NEW>..."
+    )]
+    Transfer(Box<TransferArgs>),
     /// Find which addresses corpora share, and what became of their pages
     ///
     /// Writes shared addresses with their documents and how similar these are (overlap.jsonl), tables of domains and of what
@@ -75,10 +96,16 @@ pub enum Command {
     Lexicon(Box<LexiconArgs>),
     /// List all methods, or explain one
     Methods(MethodsArgs),
+    /// Count relevance judgments, and keep one of each near-duplicate among them
+    #[command(subcommand, arg_required_else_help = true)]
+    Judgments(JudgmentsCommand),
+    /// Keep one of each near-duplicate in ranked results
+    #[command(subcommand, arg_required_else_help = true)]
+    Runs(RunsCommand),
     /// Measure methods on a corpus
     #[command(subcommand, arg_required_else_help = true)]
     Lab(LabCommand),
-    /// Look at, convert and make corpora
+    /// Look at, convert, make and patch corpora
     #[command(subcommand, arg_required_else_help = true)]
     Corpus(CorpusCommand),
     /// Show two documents word by word: what they share and what not
@@ -103,8 +130,14 @@ pub enum CorpusCommand {
         override_usage = "lookalike corpus convert [OPTIONS] --output <FILE> <INPUT>...\n       lookalike corpus convert [OPTIONS] --output <FILE> --sample"
     )]
     Convert(ConvertArgs),
-    /// Make a synthetic web corpus with a known truth
+    /// Make a synthetic web corpus, or two crawls of one web, with a known truth
     Generate(GenerateArgs),
+    /// Write a corpus without the documents that a list names
+    ///
+    /// Shards are copied under their names, compressed as they were; records that stay are copied byte for byte where the
+    /// format allows it, and documents of other formats go to kept.jsonl.zst. The same command goes on after a stop.
+    #[command(override_usage = "lookalike corpus apply [OPTIONS] --removed <LIST> --output <DIR> <INPUT>...")]
+    Apply(ApplyArgs),
 }
 
 /// Which documents to read, and how.
@@ -301,9 +334,21 @@ pub struct StatsArgs {
 impl StatsArgs {
     /// Number of threads.
     pub fn threads(&self) -> usize {
-        let all = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        self.threads.map_or_else(all, |threads| threads.get())
+        threads(self.threads)
     }
+}
+
+impl ApplyArgs {
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        threads(self.threads)
+    }
+}
+
+/// As many threads as were asked for, or as there are cores.
+fn threads(wanted: Option<NonZeroUsize>) -> usize {
+    let all = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    wanted.map_or_else(all, NonZeroUsize::get)
 }
 
 /// `corpus head`
@@ -410,10 +455,52 @@ pub struct ConvertArgs {
     pub work: WorkArgs,
 }
 
+/// `corpus apply`
+#[derive(Debug, Args)]
+pub struct ApplyArgs {
+    /// The corpus.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// List of documents that go: removed.jsonl of a job, or an id a line
+    ///
+    /// It may be compressed. Lines of JSON have id, n or both.
+    #[arg(long, value_name = "LIST")]
+    pub removed: PathBuf,
+
+    /// What documents are known by: id or n
+    ///
+    /// By id all documents go that bear a listed id. By n, which counts all records of the input from 0, single documents go;
+    /// the input must be the one that the list was made from, and is checked by the ids of the list.
+    #[arg(long, value_name = "WHAT", default_value = "id", hide_possible_values = true)]
+    pub by: ByArg,
+
+    /// New folder for the corpus, or one in which the same was begun
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+
+    /// Threads to work on; all cores by default
+    #[arg(long, value_name = "N", help_heading = "Work", value_parser = positive)]
+    pub threads: Option<NonZeroUsize>,
+
+    /// How to work.
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// What documents are known by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ByArg {
+    /// Their ids
+    Id,
+    /// Their ordinals in the input
+    N,
+}
+
 /// `corpus generate`
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
-    /// How many documents
+    /// How many documents; with --crawls, those of the new crawl
     #[arg(long, value_name = "N", default_value = "10000", value_parser = whole)]
     pub documents: u64,
 
@@ -421,13 +508,35 @@ pub struct GenerateArgs {
     #[arg(long, value_name = "S", default_value = "1", value_parser = whole)]
     pub seed: u64,
 
-    /// File for the documents: .jsonl, also with .gz, .zst or .bz2
+    /// File for the documents, .jsonl; with --crawls a new folder
+    ///
+    /// .jsonl may have .gz, .zst or .bz2 behind it.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
     /// File for the planted pairs; truth.jsonl beside FILE by default
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "crawls")]
     pub truth: Option<PathBuf>,
+
+    /// Make two crawls of one web, years apart, with judged pages
+    ///
+    /// The folder gets old.jsonl, new-00.jsonl and so on, qrels.txt, and truth.jsonl: for each judged page what became of it
+    /// (same, edited, rewritten, gone, moved) and all pages made of it, each with the share of words that both have. From 0.9
+    /// on they are near-duplicates; some come near and stay below. No other page comes near.
+    #[arg(long)]
+    pub crawls: bool,
+
+    /// Documents of the old crawl; a quarter of --documents by default
+    #[arg(long, value_name = "N", requires = "crawls", value_parser = whole)]
+    pub old: Option<u64>,
+
+    /// How many of them were judged; a fifth of them by default
+    #[arg(long, value_name = "N", requires = "crawls", value_parser = whole)]
+    pub judged: Option<u64>,
+
+    /// How many files the new crawl comes in, up to 100
+    #[arg(long, value_name = "N", requires = "crawls", default_value = "20", value_parser = segments)]
+    pub segments: u32,
 
     /// How to show progress: auto, plain, json or none
     ///
@@ -447,6 +556,11 @@ fn sample() -> Arc<[u8]> {
 
 fn whole(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| "a whole number such as 100 is wanted".to_owned())
+}
+
+fn segments(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number| (1..=100).contains(number));
+    number.ok_or_else(|| "a whole number from 1 to 100 is wanted".to_owned())
 }
 
 fn positive(text: &str) -> Result<NonZeroUsize, String> {

@@ -160,3 +160,10 @@ impl FromArgMatches for SnapshotArgs {
         Ok(())
     }
 }
+
+impl SnapshotArgs {
+    /// The inputs of all snapshots, in order.
+    pub fn inputs(&self) -> Vec<OsString> {
+        self.snapshots.concat()
+    }
+}

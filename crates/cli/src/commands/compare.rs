@@ -1,61 +1,173 @@
-//! `lookalike lab compare`: methods side by side.
+//! `lookalike compare`: all pairs between two corpora that a method accepts.
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
-use lookalike::engine::shelf::Shelf;
+use lookalike::corpus::Corpus;
+use lookalike::engine::{Job, OpenJob, Opened, Outputs, Shards};
+use lookalike::report::study_page;
 use lookalike::walk::Watch;
-use lookalike_lab::compare::{self, Against, Request};
-use lookalike_lab::results::Results;
-use lookalike_lab::roster;
-use lookalike_lab::trial::Bench;
+use lookalike_overlap::address::Matching;
+use lookalike_transfer::compare::{Summary, Wanted, write};
+use lookalike_transfer::segments::Segments;
+use lookalike_transfer::study::study;
+use serde::{Deserialize, Serialize};
 
-use super::lab::{self, show};
-use crate::args::{CompareArgs, PoolArg, SpoolArg};
+use super::job::ShownSide;
+use crate::args::{CompareArgs, right_segments};
+use crate::console::tell;
 use crate::exit::{Failure, Outcome};
-use crate::progress::{Progress, Total};
+use crate::progress::{Progress, Total, thousands};
 
 pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    let request = request(args)?;
-    let collection = lab::collection(&args.input, &args.output)?;
-    lab::make_folder(&args.output, "compare")?;
-    let settings = args.resources.settings(SpoolArg::Auto);
-    let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
-    let work = args.output.join("work");
-    let shelf = Shelf::stock(&work, collection.place(), &[], ("all", &mut |_, _, _| true), watch)?;
-    let bench = Bench {
-        shelf: &shelf,
-        folder: work.join("trials"),
-        max_group: args.max_group.get(),
-        seed: args.seed,
-        settings,
-    };
-    let comparison = lab::on_threads(bench.settings.threads, || compare::run(&bench, &request, watch))?;
-    let results = Results::new(&bench, &request, &comparison);
-    results.write(&args.output, watch)?;
-    drop(progress);
-    let study = results.study("comparison", &format!("Methods on {}", collection.name));
-    lab::write_page(&args.output, &study.title.clone(), std::slice::from_ref(&study))?;
-    if args.json {
-        let text = std::fs::read(args.output.join("methods.json"))?;
-        std::io::stdout().lock().write_all(&text)?;
-    } else {
-        show(&study, &mut std::io::stdout().lock())?;
+    let recipe = args.recipe()?;
+    let options = recipe.read_options()?;
+    let right = args.with.inputs();
+    if args.left.iter().any(|input| input == "-") {
+        let sentence = "the left side is read more than once and cannot be standard input; name files";
+        return Err(Failure::Usage(sentence.to_owned()));
     }
-    Ok(lab::outcome(&shelf, args.resources.strict))
+    super::job::outside(&args.left, &args.output)?;
+    super::job::outside(&right, &args.output)?;
+    let format = args.row_format();
+    let job = Job {
+        recipe,
+        corpus: Corpus::open(&right, options.clone())?,
+        against: Some(Corpus::open(&args.left, options)?),
+        lexicon: args.matching.lexicon.clone(),
+        settings: args.resources.settings(args.matching.spool),
+        outputs: Outputs { format, write: Shards::None, annotate: false, suffix: "" },
+    };
+    super::job::say_what_it_takes(&job, &args.matching);
+    match job.open(&args.output)? {
+        Opened::Finished(_) => {
+            let before: Asked = super::job::summary(&args.output)?;
+            if before.asked != asked(args) {
+                return Err(Failure::Usage(format!(
+                    "{} holds this comparison, finished, and counted by other segments or with another forecast; name another folder",
+                    args.output.display()
+                )));
+            }
+            tell(format_args!("{} holds this job, finished; nothing is left to do", args.output.display()));
+        }
+        Opened::Open(open) => work(*open, args, watch)?,
+    }
+    let shown: Shown = super::job::summary(&args.output)?;
+    print(&shown, &args.output)?;
+    let rejected = shown.left.rejected + shown.right.rejected;
+    Ok(if args.resources.strict && rejected > 0 { Outcome::Rejected } else { Outcome::Done })
 }
 
-fn request(args: &CompareArgs) -> Result<Request, Failure> {
-    Ok(Request {
-        methods: roster::listed(&args.methods)?,
-        truth: args.truth,
-        profile: args.profile(),
-        words: args.input.reading.profile.clone(),
-        against: match args.pool {
-            PoolArg::Union => Against::Union,
-            PoolArg::Exact => Against::Exact,
-        },
-        measure: args.most_measured.get() as u64,
-        review: args.review as usize,
-    })
+/// What no recipe says of the question.
+fn asked(args: &CompareArgs) -> String {
+    let snapshots: Vec<usize> = args.with.snapshots.iter().map(Vec::len).collect();
+    format!("segments {:?}, forecast {:?}, snapshots {snapshots:?}", args.segment, args.forecast)
+}
+
+/// `summary.json`: what was found, and what was asked for.
+#[derive(Serialize)]
+struct Answer {
+    #[serde(flatten)]
+    summary: Summary,
+    asked: String,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    asked: String,
+}
+
+/// Runs the job to its end.
+fn work(mut open: OpenJob, args: &CompareArgs, watch: &Arc<Watch>) -> Result<(), Failure> {
+    let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
+    let findings = open.run(watch)?;
+    let recipe = open.recipe().clone();
+    let parts = right_segments(&args.with, args.segment, &recipe.read_options()?)?;
+    let wanted = Wanted {
+        methods: args.matching.names(&recipe),
+        segments: Segments::new(parts, &open.shard_places(watch)?),
+        forecast: args.forecast.map(|segments| segments.get()),
+        matching: Matching::Normal,
+    };
+    let comparison = write(&open, &args.output, args.row_format(), wanted, watch)?;
+    drop(progress);
+    let names = [&args.left, &args.with.inputs()].map(|inputs| super::lab::name_of(inputs));
+    let study = study([&names[0], &names[1]], &comparison, &recipe, &findings);
+    open.write("report.html", study_page(&study.title.clone(), "", &[study]).as_bytes())?;
+    open.finish(&Answer { asked: asked(args), summary: comparison.summary(&recipe, &findings) })?;
+    Ok(())
+}
+
+/// What is printed of `summary.json`.
+#[derive(Deserialize)]
+struct Shown {
+    left: ShownSide,
+    right: ShownSide,
+    common_ids: u64,
+    pairs: u64,
+    near_pairs: u64,
+    found: u64,
+    near: u64,
+    with_address: u64,
+    candidates: u64,
+    verified: u64,
+    giant_groups: u64,
+    #[serde(default)]
+    unverified: bool,
+    statistics: Vec<ShownMethod>,
+}
+
+#[derive(Deserialize)]
+struct ShownMethod {
+    segment: Option<String>,
+    method: Option<String>,
+    pairs: u64,
+    found: u64,
+    near: u64,
+}
+
+fn print(shown: &Shown, folder: &Path) -> Result<(), Failure> {
+    let share = |part: u64| match shown.left.documents - shown.left.rejected {
+        0 => String::new(),
+        all => format!("  {:.1} %", part as f64 * 100.0 / all as f64),
+    };
+    let rows = [
+        ("left documents", shown.left.documents, String::new()),
+        ("right documents", shown.right.documents, String::new()),
+        ("rejected", shown.left.rejected + shown.right.rejected, String::new()),
+        ("ids on both sides", shown.common_ids, String::new()),
+        ("candidate pairs", shown.candidates, String::new()),
+        ("pairs measured", shown.verified, String::new()),
+        ("pairs accepted", shown.pairs, String::new()),
+        ("near-duplicates", shown.near_pairs, String::new()),
+        ("left found", shown.found, share(shown.found)),
+        ("left near", shown.near, share(shown.near)),
+        ("address shared", shown.with_address, share(shown.with_address)),
+        ("giant groups", shown.giant_groups, String::new()),
+    ];
+    let mut out = std::io::stdout().lock();
+    for (name, number, more) in rows {
+        writeln!(out, "{name:<18}{:>14}{more}", thousands(number))?;
+    }
+    let methods: Vec<(&str, &ShownMethod)> = shown
+        .statistics
+        .iter()
+        .filter(|row| row.segment.is_none())
+        .filter_map(|row| Some((row.method.as_deref()?, row)))
+        .collect();
+    if methods.len() > 1 {
+        let width = methods.iter().map(|(name, _)| name.len()).max().unwrap_or(0).max(16);
+        writeln!(out, "\n{:<width$}  {:>14}{:>14}{:>14}", "method", "pairs", "left found", "left near")?;
+        for (name, row) in methods {
+            let [pairs, found, near] = [row.pairs, row.found, row.near].map(thousands);
+            writeln!(out, "{name:<width$}  {pairs:>14}{found:>14}{near:>14}")?;
+        }
+        writeln!(out)?;
+    }
+    if shown.unverified {
+        writeln!(out, "unverified: pairs count by the word of their methods alone")?;
+    }
+    writeln!(out, "report            {}", folder.join("report.html").display())?;
+    Ok(())
 }

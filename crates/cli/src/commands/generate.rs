@@ -1,4 +1,4 @@
-//! `lookalike corpus generate`: a synthetic web corpus with a known truth.
+//! `lookalike corpus generate`: a synthetic web corpus, or two crawls of one web, with a known truth.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use lookalike::corpus::{Compression, CorpusError, write::Sink};
+use lookalike::generate::crawls::files::{Files, segment_name};
+use lookalike::generate::crawls::{self, Crawls};
 use lookalike::generate::{Plan, write_jsonl};
 use lookalike::walk::{WalkError, Watch};
 
@@ -16,6 +18,10 @@ use crate::outputs::apart;
 use crate::progress::{Progress, Style, Total, thousands};
 
 pub(crate) fn run(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    if args.crawls { crawls(args, watch) } else { corpus(args, watch) }
+}
+
+fn corpus(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let truth_path = args.truth.clone().unwrap_or_else(|| args.output.with_file_name("truth.jsonl"));
     apart(&[&args.output, &truth_path])?;
     let mut documents = json_lines(&args.output)?;
@@ -43,6 +49,65 @@ pub(crate) fn run(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
         ));
     }
     Ok(Outcome::Done)
+}
+
+/// Two crawls, their judgments and the truth, in a folder of their own.
+fn crawls(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    let old = args.old.unwrap_or(args.documents / 4);
+    let judged = args.judged.unwrap_or(old / 5);
+    let crawls = Crawls { old, new: args.documents, judged, segments: args.segments, seed: args.seed };
+    let folder = &args.output;
+    empty_folder(folder)?;
+    let sink = |name: &str| Sink::create(&folder.join(name), Compression::None);
+    let mut sinks = Files {
+        old: sink("old.jsonl")?,
+        new: (0..args.segments).map(|segment| sink(&segment_name(segment))).collect::<Result<_, _>>()?,
+        judgments: sink("qrels.txt")?,
+        truth: sink("truth.jsonl")?,
+    };
+    let total = Total::Documents(old + crawls.new_documents());
+    let progress = Progress::show(args.progress, total, watch);
+    let written = {
+        let watched = |inner| Watched { inner, watch, counts: true };
+        let silent = |inner| Watched { inner, watch, counts: false };
+        let mut files = Files {
+            old: watched(&mut sinks.old),
+            new: sinks.new.iter_mut().map(watched).collect(),
+            judgments: silent(&mut sinks.judgments),
+            truth: silent(&mut sinks.truth),
+        };
+        crawls::files::write(&crawls, &mut files)
+    };
+    drop(progress);
+    let written = written.map_err(|source| failure(folder, source, watch))?;
+    watch.check()?;
+    let Files { old, new, judgments, truth } = sinks;
+    new.into_iter().chain([old, judgments, truth]).try_for_each(Sink::finish)?;
+    if args.progress != Style::None {
+        tell(format_args!(
+            "{}: {} old and {} new documents; {} judgments of {} documents, {} of which have near-duplicates in the new \
+             crawl, {} pairs",
+            folder.display(),
+            thousands(written.old),
+            thousands(written.new),
+            thousands(written.judgments),
+            thousands(written.judged),
+            thousands(written.found_again),
+            thousands(written.pairs)
+        ));
+    }
+    Ok(Outcome::Done)
+}
+
+/// Makes a folder; one with something in it is refused, since segments of other crawls would be taken for these.
+fn empty_folder(folder: &Path) -> Result<(), Failure> {
+    let name = || folder.display().to_string();
+    let full = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+    if full || folder.is_file() {
+        return Err(Failure::Usage(format!("{} is there and not empty; name a new folder", name())));
+    }
+    std::fs::create_dir_all(folder).map_err(|source| CorpusError::Write { name: name(), source })?;
+    Ok(())
 }
 
 /// Begins a file of JSON lines, which its name must tell.

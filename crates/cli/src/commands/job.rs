@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use lookalike::engine::{Job, Summary};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::args::MatchArgs;
 use crate::console::tell;
@@ -36,6 +38,22 @@ pub(crate) fn outside(inputs: &[OsString], output: &Path) -> Result<(), Failure>
             Path::new(input).display()
         ))),
     }
+}
+
+/// What a command shows of the `summary.json` that stands in a folder, whoever wrote it.
+pub(crate) fn summary<T: DeserializeOwned>(folder: &Path) -> Result<T, Failure> {
+    let path = folder.join("summary.json");
+    let text = std::fs::read(&path)
+        .map_err(|error| Failure::Missing(format!("{} cannot be read: {error}", path.display())))?;
+    serde_json::from_slice(&text)
+        .map_err(|error| Failure::Missing(format!("{} is damaged: {error}", path.display())))
+}
+
+/// What is shown of one of two corpora.
+#[derive(Deserialize)]
+pub(crate) struct ShownSide {
+    pub(crate) documents: u64,
+    pub(crate) rejected: u64,
 }
 
 /// How a finished job ends.

@@ -1,5 +1,6 @@
 //! One file per command: its work, then what it prints.
 
+mod apply;
 mod check;
 mod compare;
 mod convert;
@@ -9,15 +10,20 @@ mod experiment;
 mod generate;
 mod head;
 mod job;
+mod judgments;
 mod lab;
+mod lab_compare;
 mod lexicon;
+mod lists;
 mod methods;
 mod pairs;
 mod plan;
 mod rejections;
 mod review;
+mod runs;
 mod sample;
 mod stats;
+mod transfer;
 mod tune;
 mod urls;
 
@@ -25,7 +31,7 @@ use std::sync::Arc;
 
 use lookalike::walk::Watch;
 
-use crate::args::{Command, CorpusCommand, LabCommand};
+use crate::args::{Command, CorpusCommand, JudgmentsCommand, LabCommand, RunsCommand};
 use crate::exit::{Failure, Outcome};
 
 /// Runs a command.
@@ -33,18 +39,24 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     match command {
         Command::Dedup(args) => dedup::run(&args, watch),
         Command::Pairs(args) => pairs::run(&args, watch),
+        Command::Compare(args) => compare::run(&args, watch),
+        Command::Transfer(args) => transfer::run(&args, watch),
         Command::Urls(args) => urls::run(&args, watch),
         Command::Lexicon(args) => lexicon::run(&args, watch),
-        Command::Lab(LabCommand::Compare(args)) => compare::run(&args, watch),
+        Command::Lab(LabCommand::Compare(args)) => lab_compare::run(&args, watch),
         Command::Lab(LabCommand::Tune(args)) => tune::run(&args, watch),
         Command::Lab(LabCommand::Check(args)) => check::run(&args, watch),
         Command::Lab(LabCommand::Experiment(args)) => experiment::run(&args, watch),
         Command::Lab(LabCommand::Review(args)) => review::run(&args, watch),
+        Command::Judgments(JudgmentsCommand::Stats(args)) => judgments::stats(&args),
+        Command::Judgments(JudgmentsCommand::Dedup(args)) => judgments::dedup(&args, watch),
+        Command::Runs(RunsCommand::Dedup(args)) => runs::run(&args, watch),
         Command::Methods(args) => methods::run(&args),
         Command::Diff(args) => diff::run(&args, watch),
         Command::Corpus(CorpusCommand::Stats(args)) => stats::run(&args, watch),
         Command::Corpus(CorpusCommand::Head(args)) => head::run(&args, watch),
         Command::Corpus(CorpusCommand::Convert(args)) => convert::run(&args, watch),
         Command::Corpus(CorpusCommand::Generate(args)) => generate::run(&args, watch),
+        Command::Corpus(CorpusCommand::Apply(args)) => apply::run(&args, watch),
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use super::bench::pairs;
 use super::support::{Folder, corpus, json_lines, stats};
 
 fn generate(options: &str, output: &Path) {
@@ -70,4 +71,59 @@ fn no_documents_are_an_empty_corpus() {
     generate("--documents 0", &folder.join("a.jsonl"));
     assert_eq!(stats([folder.join("a.jsonl")])["documents"], 0);
     assert_eq!(json_lines(&folder.join("truth.jsonl")).len(), 0);
+}
+
+#[test]
+fn two_crawls_have_the_near_duplicates_that_their_truth_lists_and_no_others() {
+    let folder = Folder::new();
+    let crawls = folder.join("crawls");
+    generate("--crawls --documents 400 --old 250 --judged 200 --seed 5", &crawls);
+    let segments = (0..20).map(|segment| crawls.join(format!("new-{segment:02}.jsonl")));
+    let inputs: Vec<_> = std::iter::once(crawls.join("old.jsonl")).chain(segments).collect();
+    assert_eq!(stats(&inputs)["documents"], 650);
+    let found = folder.join("pairs.jsonl");
+    let job = pairs("--method exact --shingle 1 --threshold 0.9").option("-o", &found);
+    inputs.iter().fold(job, |job, input| job.path(input)).run().exits(0);
+    let truth = json_lines(&crawls.join("truth.jsonl"));
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let mut wanted = Vec::new();
+    for page in &truth {
+        for copy in page["copies"].as_array().unwrap() {
+            let jaccard = (copy["jaccard"].as_f64().unwrap() * 1e9).round() as u64;
+            wanted.push((text(&page["document"]), text(&copy["document"]), jaccard));
+        }
+    }
+    wanted.retain(|(.., jaccard)| *jaccard >= 900_000_000);
+    let judged: HashSet<String> = truth.iter().map(|page| text(&page["document"])).collect();
+    let mut met: Vec<(String, String, u64)> = json_lines(&found)
+        .iter()
+        .map(|pair| {
+            (text(&pair["a"]), text(&pair["b"]), (pair["similarity"].as_f64().unwrap() * 1e9).round() as u64)
+        })
+        .filter(|(a, b, _)| judged.contains(a) && b.starts_with("new-"))
+        .collect();
+    wanted.sort();
+    met.sort();
+    assert!(wanted.len() > 100);
+    assert_eq!(met, wanted);
+    let judgments = std::fs::read_to_string(crawls.join("qrels.txt")).unwrap();
+    assert!(judgments.lines().count() >= 200);
+    assert!(judgments.lines().all(|line| judged.contains(line.split(' ').nth(2).unwrap())));
+}
+
+#[test]
+fn two_crawls_want_a_folder_of_their_own() {
+    let folder = Folder::new();
+    folder.file("full/old.jsonl", "");
+    let run = |words: &str| corpus(&format!("generate --progress none {words}")).inside(folder.path()).run();
+    run("--crawls -o full").fails(2, "full is there and not empty; name a new folder");
+    run("--crawls --documents 30 --segments 2 -o new").exits(0);
+    run("--crawls --documents 30 --segments 2 -o again").exits(0);
+    for name in ["old.jsonl", "new-00.jsonl", "new-01.jsonl", "qrels.txt", "truth.jsonl"] {
+        let [one, other] =
+            ["new", "again"].map(|place| std::fs::read(folder.join(place).join(name)).unwrap());
+        assert_eq!(one, other, "{name}");
+    }
+    assert!(run("--crawls -o x --truth y.jsonl").exits(2).stderr.contains("cannot be used with"));
+    assert!(run("--judged 3 -o x.jsonl").exits(2).stderr.contains("--crawls"));
 }

@@ -18,26 +18,33 @@ fn help_of_corpus() {
 
 #[test]
 fn help_of_every_command_in_short() {
-    for command in ["stats", "head", "convert", "generate"] {
+    for command in ["stats", "head", "convert", "generate", "apply"] {
         insta::assert_snapshot!(format!("{command}-short"), help(&format!("corpus {command} -h")));
     }
 }
 
 #[test]
 fn help_of_every_command_in_long() {
-    for command in ["stats", "head", "convert", "generate"] {
+    for command in ["stats", "head", "convert", "generate", "apply"] {
         insta::assert_snapshot!(format!("{command}-long"), help(&format!("corpus {command} --help")));
     }
 }
 
 /// The commands that run jobs.
-const JOBS: [&str; 11] = [
+const JOBS: [&str; 18] = [
     "dedup",
     "pairs",
+    "compare",
+    "transfer",
     "urls",
     "lexicon",
     "methods",
     "lab",
+    "judgments",
+    "judgments stats",
+    "judgments dedup",
+    "runs",
+    "runs dedup",
     "lab compare",
     "lab tune",
     "lab check",
@@ -63,7 +70,7 @@ fn help_of_every_job_in_long() {
 
 #[test]
 fn short_help_has_one_line_per_option() {
-    for command in ["stats", "head", "convert", "generate"] {
+    for command in ["stats", "head", "convert", "generate", "apply"] {
         let help = help(&format!("corpus {command} -h"));
         let options = help.lines().skip_while(|line| *line != "Options:");
         for line in options.filter(|line| line.starts_with(' ')) {

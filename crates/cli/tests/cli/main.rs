@@ -1,5 +1,6 @@
 //! The program as its users meet it: every test runs the real binary.
 
+mod apply; // a corpus without the documents that a list names
 mod bench; // helpers for jobs: documents that resemble each other, a second opinion, what a job left behind
 mod convert; // documents in, a file out: round trips, whole or not at all, full disks
 mod damage; // bad input: what is rejected, with which place and reason, and what stops the work
@@ -11,6 +12,7 @@ mod generate; // a corpus from a seed, with its truth beside it
 mod help; // what --help and the results look like, as snapshots
 mod interrupt; // Ctrl-C and kill: prompt, and nothing is left behind
 mod jobs; // the folder of a job: whose it is, what may change between two starts, what may not
+mod judgments; // judgments and runs: counted, and without near-duplicates
 mod kept; // copies of the input shards: kept and removed make all
 mod lab; // methods measured on a corpus, goals reached, experiments repeated
 mod limits; // huge lines in little memory, thousands of files, any number of threads
@@ -22,5 +24,6 @@ mod real; // real corpora, where they are at hand
 mod review; // a person judges pairs on a page: real requests, and what is kept
 mod same; // same input, same recipe, same bytes
 mod support; // helpers: run the program, make documents, read what it wrote
+mod two; // two corpora: pairs between them, and judgments carried over
 mod urls; // addresses that corpora share: files, lists, judgments, snapshots
 mod usage; // wrong usage: one clear sentence and the right exit code

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use super::bench::{dedup, pairs};
 use super::support::{Folder, corpus, json_lines, lookalike, program, skipped, stats};
 
 /// A file of the shared collection.
-fn shared(name: &str) -> Option<PathBuf> {
+pub(crate) fn shared(name: &str) -> Option<PathBuf> {
     beside(&format!("data/{name}"))
 }
 
@@ -175,4 +177,45 @@ fn programs_that_share_no_code_agree() {
     let check = |mode: &str| program("python3", [checks.join("check.py")]).path(mode).path(&truth);
     check("pairs").path(table).run().exits(0);
     check("dedup").path(job).path(clean).run().exits(0);
+}
+
+#[test]
+fn two_crawls_of_a_site_are_compared_alike_from_json_lines_and_from_archives() {
+    let Some(crawls) = shared("two-crawls/postgresql") else { return };
+    let folder = Folder::new();
+    let run = |ending: &str, method: &str| {
+        let job = folder.join(format!("{method}{ending}"));
+        let [old, new] = ["old", "new"].map(|side| crawls.join(format!("docs-{side}.{ending}")));
+        let run =
+            lookalike(["compare", "--progress", "none", "--method", method]).path(old).option("--with", new);
+        run.option("-o", &job).run().exits(0);
+        job
+    };
+    let near = |job: &Path| -> Vec<(String, String, f64)> {
+        let pairs = json_lines(&job.join("pairs.jsonl"));
+        let near = pairs.iter().filter(|pair| pair["near"] == true);
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        near.map(|pair| (text(&pair["a"]), text(&pair["b"]), pair["similarity"].as_f64().unwrap())).collect()
+    };
+    let exact = near(&run("jsonl.zst", "exact"));
+    let job = run("jsonl.zst", "minhash");
+    let found = near(&job);
+    assert!(found.iter().all(|pair| exact.contains(pair)));
+    assert!(found.len() as f64 >= 0.98 * exact.len() as f64, "{} of {}", found.len(), exact.len());
+    let archives = run("warc.gz", "minhash");
+    for table in ["pairs.jsonl", "best.jsonl"] {
+        assert_eq!(
+            std::fs::read(job.join(table)).unwrap(),
+            std::fs::read(archives.join(table)).unwrap(),
+            "{table}"
+        );
+    }
+    // The exact join over both crawls together has the same pairs between them.
+    let both = folder.join("both.jsonl");
+    let run = lookalike(["pairs", "--progress", "none", "--method", "exact"]);
+    let run = run.path(crawls.join("docs-old.jsonl.zst")).path(crawls.join("docs-new.jsonl.zst"));
+    run.option("-o", &both).run().exits(0);
+    let side = |value: &Value| value.as_str().unwrap().contains("-old-");
+    let across = json_lines(&both).iter().filter(|pair| side(&pair["a"]) != side(&pair["b"])).count();
+    assert_eq!(across, exact.len());
 }

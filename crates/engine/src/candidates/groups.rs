@@ -7,6 +7,9 @@
 //! is written down once as a group.
 //!
 //! Where some keys only ask, members that are found are paired with all, and those that ask with none of their like.
+//!
+//! Where two corpora are compared, a group proposes those of its pairs that have a document of each (`sides`), and it is too
+//! large when these are more than the pairs of a group of `max_group`.
 
 use std::collections::BTreeSet;
 
@@ -18,6 +21,7 @@ use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::panel::Seat;
 use crate::recipe::Task;
+use crate::sides::Sides;
 use crate::store::file::RunWriter;
 use crate::store::sort::{Couples, Place, Sorted, Sorter, couple, existing};
 
@@ -72,6 +76,8 @@ pub(super) struct Groups<'c> {
     giant_groups: u64,
     /// Groups up to this size propose all of their pairs.
     limit: usize,
+    /// Who is on which side, where two corpora are compared.
+    sides: Option<Sides>,
     /// Keys of more documents are dropped.
     most_common: u64,
     remembered: Vec<u128>,
@@ -109,7 +115,7 @@ impl<'c> Groups<'c> {
         };
         let giants = match ctx.recipe.task {
             Task::Dedup => None,
-            Task::Pairs => {
+            Task::Pairs | Task::Compare => {
                 Some(RunWriter::create(&ctx.file(&super::giants_name(number)), ctx.label("giants", 4))?)
             }
         };
@@ -124,6 +130,7 @@ impl<'c> Groups<'c> {
             giants,
             giant_groups: 0,
             limit: ctx.recipe.max_group.max(method.least_group()),
+            sides: if ctx.recipe.task == Task::Compare { Some(Sides::load(ctx, catalogue)?) } else { None },
             // Of equal documents only one is in groups.
             most_common: method.most_common(documents - u64::from(represented.count())),
             remembered: if counts { Vec::new() } else { vec![0; REMEMBERED] },
@@ -137,7 +144,10 @@ impl<'c> Groups<'c> {
 
     /// Takes one group: documents in order, each with its tag.
     pub(super) fn take(&mut self, key: u64, group: &mut [Tagged]) -> Result<(), EngineError> {
-        if group.len() < 2 || group.len() as u64 > self.most_common || self.seen_before(group) {
+        if group.len() < 2 || group.len() as u64 > self.most_common {
+            return Ok(());
+        }
+        if self.across(group) == Some(0) || self.seen_before(group) {
             return Ok(());
         }
         let fresh = self.skip.is_none_or(|skip| key > skip);
@@ -155,6 +165,22 @@ impl<'c> Groups<'c> {
             return false;
         }
         remember(&mut self.remembered, digest(group))
+    }
+
+    /// How many pairs of a group have a document of each corpus, where two are compared.
+    fn across(&self, group: &[Tagged]) -> Option<usize> {
+        let sides = self.sides.as_ref()?;
+        let count =
+            |of: fn(&Sides, u32) -> bool| group.iter().filter(|(document, _)| of(sides, *document)).count();
+        Some(count(Sides::has_left) * count(Sides::has_right))
+    }
+
+    /// True when a group, or a part of one, proposes all of its pairs.
+    fn fits(&self, group: &[Tagged]) -> bool {
+        match self.across(group) {
+            Some(pairs) => pairs <= self.limit.saturating_mul(self.limit) / 2,
+            None => group.len() <= self.limit,
+        }
     }
 
     fn length(&self, document: u32) -> u32 {
@@ -199,7 +225,7 @@ impl<'c> Groups<'c> {
     }
 
     fn part(&mut self, part: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
-        if part.len() > self.limit {
+        if !self.fits(part) {
             return self.split(part, fresh);
         }
         if fresh { self.all_pairs(part) } else { Ok(()) }
@@ -208,8 +234,12 @@ impl<'c> Groups<'c> {
     /// Proposes two documents of a group, unless they cannot be like each other.
     fn pair(&mut self, a: Tagged, b: Tagged) -> Result<(), EngineError> {
         let (earlier, later) = if a.0 < b.0 { (a, b) } else { (b, a) };
-        // Two documents that are only there to be compared with need no comparison.
-        if earlier.0 == later.0 || later.0 < self.catalogue.references() {
+        let wanted = match &self.sides {
+            Some(sides) => sides.across(earlier.0, later.0),
+            // Two documents that are only there to be compared with need no comparison.
+            None => later.0 >= self.catalogue.references(),
+        };
+        if earlier.0 == later.0 || !wanted {
             return Ok(());
         }
         let member = |(document, tag): Tagged| Member { length: self.length(document), tag };
@@ -228,6 +258,9 @@ impl<'c> Groups<'c> {
     }
 
     fn all_pairs(&mut self, group: &[Tagged]) -> Result<(), EngineError> {
+        if self.sides.is_some() {
+            return self.pairs_across(group);
+        }
         for (index, &one) in group.iter().enumerate() {
             let reach = self.method().longest_partner(self.length(one.0));
             for &other in &group[index + 1..] {
@@ -241,17 +274,48 @@ impl<'c> Groups<'c> {
         Ok(())
     }
 
+    /// Proposes the pairs that have a document of each corpus.
+    fn pairs_across(&mut self, group: &[Tagged]) -> Result<(), EngineError> {
+        let Some(sides) = &self.sides else { return Ok(()) };
+        let some = |of: fn(&Sides, u32) -> bool| -> Vec<Tagged> {
+            group.iter().copied().filter(|(document, _)| of(sides, *document)).collect()
+        };
+        let (left, right) = (some(Sides::has_left), some(Sides::has_right));
+        // Of two documents that each stand for both sides, one pair is enough.
+        let both = |(document, _): Tagged| sides.has_left(document) && sides.has_right(document);
+        let twins: Vec<bool> = left.iter().map(|&one| both(one)).collect();
+        for (&one, twin) in left.iter().zip(twins) {
+            let length = self.length(one.0);
+            let reach = self.method().longest_partner(length);
+            for &other in &right {
+                let far = match self.length(other.0) {
+                    longer if longer > length => longer > reach,
+                    shorter => length > self.method().longest_partner(shorter),
+                };
+                let again = twin && other.0 < one.0 && other.0 < self.catalogue.references();
+                if !far && !again {
+                    self.pair(one, other)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Cuts a group that is too large by stricter keys: the least strict that part it into groups that are not. Each
     /// level of strictness loses nothing by itself, so levels are tried one after the other and never inside each other.
     fn split(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
         let mut best = None;
         for level in 1..=STRICTEST {
-            let largest = self.parts(group, level, &mut |_, _| Ok(()))?;
+            let mut fit = true;
+            let largest = self.parts(group, level, &mut |groups, part| {
+                fit &= groups.fits(part);
+                Ok(())
+            })?;
             if largest == 0 {
                 break;
             }
             best = Some(level);
-            if largest <= self.limit {
+            if fit {
                 break;
             }
         }
@@ -260,7 +324,7 @@ impl<'c> Groups<'c> {
         // known again by a digest of its members and handled once.
         let mut giants = BTreeSet::new();
         self.parts(group, level, &mut |groups, part| {
-            if part.len() <= groups.limit {
+            if groups.fits(part) {
                 return if fresh { groups.all_pairs(part) } else { Ok(()) };
             }
             if giants.insert(digest(part)) { groups.giant(part, fresh) } else { Ok(()) }

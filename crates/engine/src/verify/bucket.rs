@@ -8,7 +8,7 @@ use super::neighbours::InMemory;
 use super::parts::Part;
 use super::sets::Resident;
 use super::tally::{Sample, Tally};
-use super::{Pairs, Removal, measures_all};
+use super::{NEAR, NEAR_BACK, Pairs, Removal, Said, measures_all};
 use crate::candidates::Candidate;
 use crate::catalogue::Lookup;
 use crate::context::Context;
@@ -20,13 +20,16 @@ use crate::star::{self, Adjacent, Edge, Judge, Neighbour, Star, Turn};
 use crate::store::file::RunWriter;
 use crate::store::sort::{Codec, couple};
 
+/// A pair as its file has it.
+type PairItem = <Pairs as Codec>::Item;
+
 /// What came of a part.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) tally: Tally,
     pub(super) removals: Vec<Removal>,
     /// The pairs that count, where those are asked for.
-    pub(super) pairs: Vec<(u64, u64, u64)>,
+    pub(super) pairs: Vec<PairItem>,
 }
 
 /// A part before its judge.
@@ -43,25 +46,30 @@ impl Hearing<'_> {
     /// Measures and decides.
     pub(super) fn hold(&self, lookup: &mut Lookup<'_>, keepers: &Keepers) -> Result<Found, EngineError> {
         let mut found = Found::default();
-        let edges = match measures_all(self.ctx) {
-            true => Some(self.measure(lookup, &mut found.tally)?),
-            false => None,
-        };
-        match self.ctx.recipe.task {
-            Task::Pairs => {
-                let edges = edges.iter().flatten();
-                found.pairs = edges.map(|edge| pair(&self.part.documents, edge)).collect();
-            }
-            Task::Dedup => self.decide(lookup, keepers, edges, &mut found)?,
+        let Found { tally, pairs, .. } = &mut found;
+        if self.ctx.recipe.task.lists_pairs() {
+            self.measure(lookup, tally, |edge, said| pairs.push(pair(&self.part.documents, &edge, said)))?;
+            return Ok(found);
         }
+        let mut edges = None;
+        if measures_all(self.ctx) {
+            let mut all = Vec::new();
+            self.measure(lookup, tally, |edge, _| all.push(edge))?;
+            edges = Some(all);
+        }
+        self.decide(lookup, keepers, edges, &mut found)?;
         Ok(found)
     }
 
-    /// Measures all candidates; returns those that count.
-    fn measure(&self, lookup: &mut Lookup<'_>, tally: &mut Tally) -> Result<Vec<Edge>, EngineError> {
+    /// Measures all candidates; hands over those that count.
+    fn measure(
+        &self,
+        lookup: &mut Lookup<'_>,
+        tally: &mut Tally,
+        mut take: impl FnMut(Edge, Said),
+    ) -> Result<(), EngineError> {
         let Hearing { ctx, part, .. } = *self;
         let sight = Sight::new(ctx, self.resident, None, lookup)?;
-        let mut edges = Vec::new();
         let shared = |index: usize| part.shared.get(index).copied().unwrap_or_default();
         for (number, pairs) in part.pairs.chunks(AT_ONCE).enumerate() {
             let candidate = |(index, &(a, b)): (usize, &(u32, u32))| Candidate {
@@ -70,12 +78,12 @@ impl Hearing<'_> {
                 shared: shared(number * AT_ONCE + index),
             };
             let candidates: Vec<Candidate> = pairs.iter().enumerate().map(candidate).collect();
-            measure(ctx, &candidates, &sight, self.by_all, tally, |edge| {
-                edges.push(edge);
+            measure(ctx, &candidates, &sight, self.by_all, tally, |edge, said| {
+                take(edge, said);
                 Ok(())
             })?;
         }
-        Ok(edges)
+        Ok(())
     }
 
     /// Decides every document: by what was measured, or by measuring what is asked for.
@@ -131,17 +139,17 @@ fn of_each<T: Sync, R: Default + Send>(
 pub(super) const AT_ONCE: usize = 1 << 18;
 
 /// A pair by the numbers of its documents.
-fn pair(documents: &[u32], edge: &Edge) -> (u64, u64, u64) {
+fn pair(documents: &[u32], edge: &Edge, said: Said) -> PairItem {
     let pair = couple(documents[edge.a as usize], documents[edge.b as usize]);
-    (pair, edge.measured.forward.to_bits(), edge.measured.backward.to_bits())
+    (pair, edge.measured.forward.to_bits(), edge.measured.backward.to_bits(), said)
 }
 
 /// Writes pairs.
 pub(super) fn put_pairs(
-    pairs: impl IntoIterator<Item = (u64, u64, u64)>,
+    pairs: impl IntoIterator<Item = PairItem>,
     writer: &mut RunWriter,
 ) -> Result<(), EngineError> {
-    let mut bytes = [0; 24];
+    let mut bytes = [0; 26];
     pairs.into_iter().try_for_each(|pair| {
         Pairs.put(pair, &mut bytes);
         writer.push(&bytes)
@@ -149,8 +157,13 @@ pub(super) fn put_pairs(
 }
 
 /// Writes a pair by the numbers of its documents.
-pub(super) fn put_pair(documents: &[u32], edge: &Edge, writer: &mut RunWriter) -> Result<(), EngineError> {
-    put_pairs([pair(documents, edge)], writer)
+pub(super) fn put_pair(
+    documents: &[u32],
+    edge: &Edge,
+    said: Said,
+    writer: &mut RunWriter,
+) -> Result<(), EngineError> {
+    put_pairs([pair(documents, edge, said)], writer)
 }
 
 /// The documents that a measurement sees: one piece of a bucket, or two. Their places count on from the first piece to
@@ -227,9 +240,10 @@ pub(super) fn measure(
     sight: &Sight<'_>,
     by_all: bool,
     tally: &mut Tally,
-    mut take: impl FnMut(Edge) -> Result<(), EngineError>,
+    mut take: impl FnMut(Edge, Said) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     let floor = floor(ctx);
+    let compares = ctx.recipe.task == Task::Compare;
     let judge = |&Candidate { a, b, ref shared }: &Candidate| -> Verdict {
         if !ctx.recipe.verified {
             if sight.apart(a, b) {
@@ -242,8 +256,20 @@ pub(super) fn measure(
         }
         sight.compare(&ctx.measure, a, b, floor).map_or(Verdict::TooFar, Verdict::Measured)
     };
+    // By whose word a pair counts matters only where methods are held against each other.
+    let said = |&Candidate { a, b, ref shared }: &Candidate| -> Said {
+        let own = || own_score(ctx, sight.set(a), sight.set(b));
+        match compares {
+            true => ctx.panel.said(sight.record(a), sight.record(b), shared, ctx.recipe.verified, own),
+            false => 0,
+        }
+    };
+    let judge = |candidate: &Candidate| match judge(candidate) {
+        Verdict::Unpromising => (Verdict::Unpromising, 0),
+        verdict => (verdict, said(candidate)),
+    };
     let verdicts = of_each(ctx, candidates, by_all, judge)?;
-    for (&Candidate { a, b, .. }, verdict) in candidates.iter().zip(verdicts) {
+    for (&Candidate { a, b, .. }, (verdict, said)) in candidates.iter().zip(verdicts) {
         let found = match verdict {
             Verdict::Unpromising => continue,
             Verdict::TooFar => None,
@@ -252,7 +278,9 @@ pub(super) fn measure(
         let found = found.or(ctx.recipe.all.then_some(Measured::NONE));
         count(ctx, tally, [sight.document(a), sight.document(b)], found);
         if let Some(measured) = found.filter(|measured| measured.counts() || ctx.recipe.all) {
-            take(Edge { a, b, measured })?;
+            let near = if measured.reached { NEAR } else { 0 };
+            let back = if measured.reached_back { NEAR_BACK } else { 0 };
+            take(Edge { a, b, measured }, said | near | back)?;
         }
     }
     Ok(())

@@ -46,6 +46,7 @@ use crate::error::EngineError;
 use crate::gather;
 use crate::keepers::Keepers;
 use crate::measure::Measured;
+use crate::panel::MOST_METHODS;
 use crate::pipeline::HEAVY;
 use crate::recipe::{ClusterRule, Task};
 use crate::star::{Judge, Removal, Star};
@@ -211,7 +212,12 @@ fn run_bucket(
 
 /// True when every pair has to be measured, and not only those that decide something.
 fn measures_all(ctx: &Context<'_>) -> bool {
-    ctx.recipe.task == Task::Pairs || ctx.recipe.cluster == ClusterRule::Components || !ctx.recipe.verified
+    ctx.recipe.task.lists_pairs() || ctx.recipe.cluster == ClusterRule::Components || !ctx.recipe.verified
+}
+
+/// True when the methods are asked once more when a pair is measured: whether it counts, or by whose word.
+fn asks_again(ctx: &Context<'_>) -> bool {
+    !ctx.recipe.verified || ctx.recipe.task == Task::Compare
 }
 
 fn own_candidates(ctx: &Context<'_>, number: u32) -> Result<Records, EngineError> {
@@ -404,7 +410,7 @@ fn write_found(
         removals.extend(found.removals);
         pairs.extend(found.pairs);
     }
-    if ctx.recipe.task == Task::Dedup {
+    if !ctx.recipe.task.lists_pairs() {
         return write_removals(ctx, target, removals);
     }
     let mut writer = RunWriter::create(target, Pairs::label(ctx))?;
@@ -518,9 +524,24 @@ impl Codec for Removals {
     }
 }
 
-/// Pairs in files: two documents, the similarity of each to the other.
+/// Pairs in files: two documents, the similarity of each to the other, and what was said of them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pairs;
+
+/// What was said of a pair: a bit for each method that accepts it, [`NEAR`] and [`NEAR_BACK`].
+pub(crate) type Said = u16;
+
+/// The similarity of the first document to the second reaches the threshold.
+pub(crate) const NEAR: Said = 1 << MOST_METHODS;
+
+/// That of the second to the first does.
+pub(crate) const NEAR_BACK: Said = NEAR << 1;
+
+/// The same seen from the second document.
+pub(crate) fn turned(said: Said) -> Said {
+    let both = NEAR | NEAR_BACK;
+    said & !both | (said & NEAR) << 1 | (said & NEAR_BACK) >> 1
+}
 
 impl Pairs {
     pub(crate) fn label(ctx: &Context<'_>) -> crate::store::file::Label {
@@ -529,21 +550,22 @@ impl Pairs {
 }
 
 impl Codec for Pairs {
-    type Item = (u64, u64, u64);
+    type Item = (u64, u64, u64, Said);
     const KIND: &'static str = "pairs";
 
     fn width(self) -> usize {
-        24
+        26
     }
 
-    fn put(self, (pair, forward, backward): Self::Item, out: &mut [u8]) {
+    fn put(self, (pair, forward, backward, said): Self::Item, out: &mut [u8]) {
         for (slot, number) in out.as_chunks_mut::<8>().0.iter_mut().zip([pair, forward, backward]) {
             *slot = number.to_le_bytes();
         }
+        out[24..].copy_from_slice(&said.to_le_bytes());
     }
 
     fn get(self, bytes: &[u8]) -> Self::Item {
         let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-        (number(0), number(8), number(16))
+        (number(0), number(8), number(16), Said::from_le_bytes(bytes[24..26].try_into().expect("two bytes")))
     }
 }

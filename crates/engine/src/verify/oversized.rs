@@ -90,8 +90,8 @@ impl<'c> Oversized<'c> {
         let ctx = self.ctx;
         let mut edges = Edges::new(ctx, self.memory as usize / 8)?;
         let mut pairs = match ctx.recipe.task {
-            Task::Pairs => Some(RunWriter::create(target, Pairs::label(ctx))?),
             Task::Dedup => None,
+            Task::Pairs | Task::Compare => Some(RunWriter::create(target, Pairs::label(ctx))?),
         };
         self.go_through(candidates, tally, &mut edges, &mut pairs)?;
         if let Some(pairs) = pairs {
@@ -188,10 +188,10 @@ impl<'c> Oversized<'c> {
                     ctx.check()?;
                     part.retain(|pair| !ctx.recipe.verified || sight.promising(ctx, pair));
                     if all {
-                        bucket::measure(ctx, &part, &sight, true, tally, |edge| {
+                        bucket::measure(ctx, &part, &sight, true, tally, |edge, said| {
                             let edge = Edge { a: outside(edge.a), b: outside(edge.b), ..edge };
                             match pairs {
-                                Some(pairs) => put_pair(&self.documents, &edge, pairs),
+                                Some(pairs) => put_pair(&self.documents, &edge, said, pairs),
                                 None => edges.push(edge.ends()),
                             }
                         })?;

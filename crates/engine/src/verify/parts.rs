@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use lookalike_model::Similarity;
 use rayon::prelude::*;
 
+use super::asks_again;
 use super::bucket::{AT_ONCE, Sight};
 use super::partition::{DisjointSets, NONE, set_bytes};
 use super::sets::Resident;
@@ -111,10 +112,15 @@ fn pool(
             break;
         }
         if ctx.recipe.verified {
-            let kept = some.par_iter().with_min_len(1 << 10).filter(|pair| sight.promising(ctx, pair));
-            pairs.par_extend(kept.map(|pair| (pair.a, pair.b)));
-        } else {
-            pairs.extend(some.iter().map(|pair| (pair.a, pair.b)));
+            some = some
+                .par_iter()
+                .with_min_len(1 << 10)
+                .copied()
+                .filter(|pair| sight.promising(ctx, pair))
+                .collect();
+        }
+        pairs.extend(some.iter().map(|pair| (pair.a, pair.b)));
+        if asks_again(ctx) {
             shared.extend(some.iter().map(|pair| pair.shared));
         }
     }

@@ -7,6 +7,7 @@ use lookalike_model::Threshold;
 use lookalike_text::hash::Sorting;
 use rayon::prelude::*;
 
+use super::asks_again;
 use super::frequent::Frequent;
 use super::parts::Part;
 use crate::catalogue::Lookup;
@@ -114,10 +115,9 @@ impl Resident {
         part: &Part,
     ) -> Result<Self, EngineError> {
         let documents = part.documents.clone();
-        if ctx.recipe.verified {
-            Ok(Resident::new(documents))
-        } else {
-            Resident::with_records(ctx, lookup, documents)
+        match asks_again(ctx) {
+            true => Resident::with_records(ctx, lookup, documents),
+            false => Ok(Resident::new(documents)),
         }
     }
 

@@ -17,7 +17,12 @@ pub(crate) fn all_grams(plan: Plan) -> HashMap<u64, BTreeSet<String>> {
 
 /// The visible text of a document.
 pub(crate) fn visible(document: &Generated<'_>) -> String {
-    if document.media == Media::Html { strip(document.content) } else { document.content.to_owned() }
+    visible_in(document.media, document.content)
+}
+
+/// The visible text of a page.
+pub(crate) fn visible_in(media: Media, content: &str) -> String {
+    if media == Media::Html { strip(content) } else { content.to_owned() }
 }
 
 const INLINE: [&str; 8] = ["a", "b", "i", "em", "strong", "span", "font", "img"];

@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use lookalike::corpus::{Corpus, Fields, Format, ReadOptions};
+use lookalike::corpus::{Corpus, Fields, List, ReadOptions};
+use lookalike::judgments::Judgments;
 use lookalike::text::extract::ContentMode;
 
 use super::Desk;
@@ -67,13 +68,12 @@ impl<'d> Lists<'d> {
         Some(self.data.join(name)).filter(|file| file.is_file())
     }
 
-    /// The third column of a list of judgments.
+    /// The documents of a list of judgments.
     fn judgments(&self, name: &str) -> Result<Option<Vec<String>>, LabError> {
         let Some(file) = self.file(name) else { return Ok(None) };
-        let options = ReadOptions { format: Some(Format::Text), ..ReadOptions::default() };
-        let items = self.read(&file, options, &[])?;
-        let lines = items.iter().flat_map(|item| item.text.lines());
-        Ok(Some(distinct(lines.filter_map(|line| line.split_whitespace().nth(2)).map(str::to_owned))))
+        let judgments = Judgments::read(name, List::open(&file)?, None);
+        let judgments = judgments.map_err(|error| LabError::read(&file, &error))?;
+        Ok(Some(judgments.documents().into_iter().map(str::to_owned).collect()))
     }
 
     fn read(&self, file: &Path, options: ReadOptions, extras: &[&str]) -> Result<Vec<Item>, LabError> {

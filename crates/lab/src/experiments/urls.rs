@@ -267,9 +267,13 @@ mod tests {
         let study = run(&crawls(&watch)).unwrap();
         let tables = tables(&study);
         assert_eq!(tables.len(), 4);
-        // Letter by letter and in normal form are the same where addresses come from one program.
-        assert_eq!(tables[0].rows[0][2..6], tables[0].rows[1][2..6]);
-        assert_eq!(tables[1].rows[0][0], Value::from(".example"));
+        // Some addresses are spelt in another way the second time.
+        let shared = |row: usize| match tables[0].rows[row][3] {
+            Value::Count(count) => count,
+            _ => 0,
+        };
+        assert!(shared(0) > 100 && shared(0) < shared(1), "{} {}", shared(0), shared(1));
+        assert_eq!(tables[1].rows[0][0], Value::from(".com"));
         assert!(!study.lead.contains("NaN"), "{}", study.lead);
     }
 

@@ -1,0 +1,220 @@
+//! Options of judgments and runs.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use lookalike::engine::JobRecipe;
+use lookalike::engine::recipe::Task;
+use lookalike::judgments::{Later, Layout, Stays};
+
+use super::{MatchArgs, ReadingArgs, ResourceArgs};
+use crate::exit::Failure;
+
+/// The commands on judgments.
+#[derive(Debug, Subcommand)]
+pub enum JudgmentsCommand {
+    /// Count judgments, topics, documents and grades
+    Stats(JudgmentsStatsArgs),
+    /// Keep one document of each group of near-duplicates for a topic
+    ///
+    /// Of every group the document that a file names first stays for a topic, with all its judgments; those of the others are
+    /// removed, or marked as not relevant. All columns of what stays are written as they were.
+    #[command(
+        override_usage = "lookalike judgments dedup [OPTIONS] --groups <GROUPS> --output <OUT> <QRELS>...\n       lookalike judgments dedup [OPTIONS] --output <OUT> <QRELS>... --from <CORPUS>...",
+        mut_arg("shingle", |arg| arg.default_value("1")),
+        mut_arg("threshold", |arg| arg.default_value("0.9"))
+    )]
+    Dedup(Box<JudgmentsDedupArgs>),
+}
+
+/// The commands on runs.
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    /// Keep one document of each group of near-duplicates for a topic
+    ///
+    /// Of every group the document that ranks first for a topic stays; the others are removed, as is a document that a topic
+    /// has twice. Ranks are numbered anew, scores stay.
+    #[command(
+        override_usage = "lookalike runs dedup [OPTIONS] --groups <GROUPS> --output <OUT> <RUN>...\n       lookalike runs dedup [OPTIONS] --output <OUT> <RUN>... --from <CORPUS>...",
+        mut_arg("shingle", |arg| arg.default_value("1")),
+        mut_arg("threshold", |arg| arg.default_value("0.9"))
+    )]
+    Dedup(Box<RunsDedupArgs>),
+}
+
+/// How judgments are read.
+#[derive(Debug, Clone, Args)]
+pub struct QrelsArgs {
+    /// Files of judgments, also compressed, or - for standard input
+    ///
+    /// Layouts are seen from the lines: qrels (topic 0 document grade), subtopics (topic subtopic document grade), prels (topic
+    /// document grade method probability), entity2009 and entity2010.
+    #[arg(value_name = "QRELS", required = true)]
+    pub files: Vec<PathBuf>,
+
+    /// Layout of every file, instead of what its lines show
+    #[arg(long, value_name = "LAYOUT", value_parser = layout)]
+    pub layout: Option<Layout>,
+}
+
+/// `judgments stats`
+#[derive(Debug, Args)]
+pub struct JudgmentsStatsArgs {
+    /// The judgments.
+    #[command(flatten)]
+    pub qrels: QrelsArgs,
+
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Where files without near-duplicates go, and what is said of the rest.
+#[derive(Debug, Clone, Args)]
+pub struct LeftArgs {
+    /// File for what stays; of several inputs, a folder for files of their names
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+
+    /// File for what went, as JSON lines: for which topic, and for which document that stays
+    #[arg(long, value_name = "FILE")]
+    pub removed: Option<PathBuf>,
+}
+
+/// Which documents are near-duplicates of each other.
+#[derive(Debug, Clone, Args)]
+pub struct NearArgs {
+    /// Known groups of near-duplicates: a folder of dedup, or JSON lines
+    ///
+    /// Lines are those of clusters.jsonl (members), of lookalike pairs (a, b), or of published lists (ids), also compressed. What
+    /// hangs together through documents of the lists is one group.
+    #[arg(
+        long,
+        value_name = "GROUPS",
+        required_unless_present = "from",
+        conflicts_with = "from",
+        help_heading = "Near-duplicates"
+    )]
+    pub groups: Option<PathBuf>,
+
+    /// Find them: read the documents from these files, folders or patterns
+    ///
+    /// Only documents that the lists name are compared, by the options below; --shingle 1 means that sets of words are. A folder
+    /// with .job behind the name of OUT holds them and the results of dedup.
+    #[arg(long, value_name = "CORPUS", num_args = 1.., help_heading = "Near-duplicates")]
+    pub from: Vec<OsString>,
+
+    /// How documents are read.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    /// What matches.
+    #[command(flatten)]
+    pub matching: MatchArgs,
+
+    /// How to work.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+impl NearArgs {
+    /// The recipe that these options ask for.
+    pub fn recipe(&self) -> Result<JobRecipe, Failure> {
+        let recipe = self.matching.recipe(Task::Dedup, &self.reading, 1000)?;
+        match recipe.within.as_deref() {
+            Some(field) if field != "@host" => Err(Failure::Usage(format!(
+                "--within {field} cannot be used here, where documents are copied without their fields; --within @host can"
+            ))),
+            _ => Ok(recipe),
+        }
+    }
+}
+
+/// `judgments dedup`
+#[derive(Debug, Args)]
+pub struct JudgmentsDedupArgs {
+    /// The judgments.
+    #[command(flatten)]
+    pub qrels: QrelsArgs,
+
+    /// What is written.
+    #[command(flatten)]
+    pub left: LeftArgs,
+
+    /// File for judgments that went and said something else than those that stay
+    #[arg(long, value_name = "FILE")]
+    pub conflicts: Option<PathBuf>,
+
+    /// Which document of a group stays for a topic: first or lowest-name
+    #[arg(long, value_name = "WHICH", default_value = "first", hide_possible_values = true)]
+    pub keep: StaysArg,
+
+    /// What becomes of the others: remove or mark
+    ///
+    /// mark leaves them there, with 0 in place of a grade that says relevant.
+    #[arg(long, value_name = "WHAT", default_value = "remove", hide_possible_values = true)]
+    pub others: LaterArg,
+
+    /// Which documents are near-duplicates.
+    #[command(flatten)]
+    pub near: NearArgs,
+}
+
+/// `runs dedup`
+#[derive(Debug, Args)]
+pub struct RunsDedupArgs {
+    /// Files of runs (topic Q0 document rank score tag), also compressed, or - for standard input
+    #[arg(value_name = "RUN", required = true)]
+    pub files: Vec<PathBuf>,
+
+    /// What is written.
+    #[command(flatten)]
+    pub left: LeftArgs,
+
+    /// Which documents are near-duplicates.
+    #[command(flatten)]
+    pub near: NearArgs,
+}
+
+/// [`Stays`] as typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StaysArg {
+    /// The one that the file names first
+    First,
+    /// The one whose name sorts first
+    LowestName,
+}
+
+impl StaysArg {
+    /// What it means.
+    pub fn stays(self) -> Stays {
+        match self {
+            StaysArg::First => Stays::First,
+            StaysArg::LowestName => Stays::LowestName,
+        }
+    }
+}
+
+/// [`Later`] as typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LaterArg {
+    /// They are left out
+    Remove,
+    /// They stay as not relevant
+    Mark,
+}
+
+impl LaterArg {
+    /// What it means.
+    pub fn later(self) -> Later {
+        match self {
+            LaterArg::Remove => Later::Remove,
+            LaterArg::Mark => Later::Mark,
+        }
+    }
+}
+
+fn layout(text: &str) -> Result<Layout, String> {
+    text.parse()
+}

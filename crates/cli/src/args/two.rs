@@ -1,0 +1,229 @@
+//! Options of commands on two corpora.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use lookalike::corpus::write::RowFormat;
+use lookalike::corpus::{Corpus, ReadOptions};
+use lookalike::engine::JobRecipe;
+use lookalike::engine::recipe::Task;
+use lookalike::judgments::Layout;
+use lookalike_transfer::moved::Matches;
+use lookalike_transfer::segments::Segment;
+
+use super::urls::SnapshotArgs;
+use super::{MatchArgs, ReadingArgs, ResourceArgs, TableFormat, positive};
+use crate::exit::Failure;
+
+/// Parts of the right side that are counted by themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SegmentArg {
+    /// What each --with names
+    With,
+    /// Each input
+    Input,
+    /// Each file
+    File,
+}
+
+/// `compare`
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The corpus whose documents are looked for: files, folders, patterns, or s3://, gs:// and az:// addresses
+    #[arg(value_name = "LEFT", required = true)]
+    pub left: Vec<OsString>,
+
+    /// The right side.
+    #[command(flatten)]
+    pub with: SnapshotArgs,
+
+    /// Folder for the results
+    ///
+    /// A new one, or one in which the same comparison was begun: then it goes on.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+
+    /// What is a segment of the right side, counted by itself and accumulated: with, input or file
+    #[arg(long, value_name = "WHAT", default_value = "with", hide_possible_values = true)]
+    pub segment: SegmentArg,
+
+    /// Say by a straight line how many documents would be found in N segments
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub forecast: Option<NonZeroUsize>,
+
+    /// Format of the tables: jsonl or parquet
+    #[arg(long, value_name = "FORMAT", default_value = "jsonl", hide_possible_values = true)]
+    pub format: TableFormat,
+
+    /// How documents are read.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    /// What matches.
+    #[command(flatten)]
+    pub matching: MatchArgs,
+
+    /// How to work.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// Where judgments go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MatchesArg {
+    /// To the most similar near-duplicate
+    Best,
+    /// To all near-duplicates
+    All,
+}
+
+/// `transfer`
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("shingle", |arg| arg.default_value("1")),
+    mut_arg("threshold", |arg| arg.default_value("0.9")),
+)]
+pub struct TransferArgs {
+    /// Files of judgments: qrels, prels and their relatives, compressed or not
+    #[arg(long, value_name = "QRELS", num_args = 1.., required = true)]
+    pub judgments: Vec<PathBuf>,
+
+    /// Layout of all of them; else it is seen from their lines
+    #[arg(long, value_name = "LAYOUT")]
+    pub layout: Option<Layout>,
+
+    /// The old corpus, whose documents were judged: files, folders or patterns
+    #[arg(long, value_name = "OLD", num_args = 1.., required = true)]
+    pub from: Vec<OsString>,
+
+    /// The new corpus: files, folders or patterns
+    #[arg(long, value_name = "NEW", num_args = 1.., required = true)]
+    pub to: Vec<OsString>,
+
+    /// Folder for the results
+    ///
+    /// A new one, or one in which the same transfer was begun: then it goes on.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+
+    /// Which near-duplicates of a judged document get its judgments: best or all
+    #[arg(long, value_name = "WHICH", default_value = "best", hide_possible_values = true)]
+    pub matches: MatchesArg,
+
+    /// What is a segment of the new corpus, counted by itself and accumulated: with (all of it), input or file
+    #[arg(long, value_name = "WHAT", default_value = "with", hide_possible_values = true)]
+    pub segment: SegmentArg,
+
+    /// Say by a straight line how many judged documents would be found in N segments
+    #[arg(long, value_name = "N", value_parser = positive)]
+    pub forecast: Option<NonZeroUsize>,
+
+    /// How many found documents of each method go into review.jsonl, for lookalike lab review
+    #[arg(long, value_name = "N", default_value = "100", value_parser = super::whole)]
+    pub review: u64,
+
+    /// How documents are read.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    /// What matches.
+    #[command(flatten)]
+    pub matching: MatchArgs,
+
+    /// How to work.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+impl TransferArgs {
+    /// The recipe that these options ask for.
+    pub fn recipe(&self) -> Result<JobRecipe, Failure> {
+        let mut recipe = self.matching.recipe(Task::Compare, &self.reading, MAX_GROUP)?;
+        if recipe.within.is_some() {
+            let sentence = "judgments go wherever their documents went; leave --within out";
+            return Err(Failure::Usage(sentence.to_owned()));
+        }
+        recipe.all = true;
+        recipe.against = true;
+        Ok(recipe)
+    }
+
+    /// Where judgments go.
+    pub fn matches(&self) -> Matches {
+        match self.matches {
+            MatchesArg::Best => Matches::Best,
+            MatchesArg::All => Matches::All,
+        }
+    }
+}
+
+/// Groups that propose more pairs than one of so many documents does are written down as groups.
+const MAX_GROUP: usize = 20_000;
+
+impl CompareArgs {
+    /// The recipe that these options ask for.
+    pub fn recipe(&self) -> Result<JobRecipe, Failure> {
+        let mut recipe = self.matching.recipe(Task::Compare, &self.reading, MAX_GROUP)?;
+        recipe.all = true;
+        recipe.against = true;
+        Ok(recipe)
+    }
+
+    /// Format of the tables.
+    pub fn row_format(&self) -> RowFormat {
+        self.format.into()
+    }
+}
+
+/// The parts of the right side, in the order of its shards.
+pub fn right_segments(
+    with: &SnapshotArgs,
+    what: SegmentArg,
+    options: &ReadOptions,
+) -> Result<Vec<Segment>, Failure> {
+    let mut all = Vec::new();
+    for (snapshot, inputs) in with.snapshots.iter().enumerate() {
+        let mut here = Vec::new();
+        for input in inputs {
+            let corpus = Corpus::open(&[input], options.clone())?;
+            match what {
+                SegmentArg::File => here.extend(corpus.shards().iter().map(|shard| (shard.name.clone(), 1))),
+                _ => here.push((input.to_string_lossy().into_owned(), corpus.shards().len())),
+            }
+        }
+        if what == SegmentArg::With {
+            let name = here.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" ");
+            here = vec![(name, here.iter().map(|(_, shards)| shards).sum())];
+        }
+        all.extend(here.into_iter().map(|(name, shards)| Segment { name, shards, snapshot }));
+    }
+    if all.len() > MOST_SEGMENTS {
+        return Err(Failure::Usage(format!(
+            "there would be {} segments, and at most {MOST_SEGMENTS} are counted one by one; take --segment input, or with",
+            all.len()
+        )));
+    }
+    // Files of one name in different folders are told apart.
+    let mut names: Vec<String> = all.iter().map(|segment| segment.name.clone()).collect();
+    number(&mut names);
+    all.iter_mut().zip(names).for_each(|(segment, name)| segment.name = name);
+    Ok(all)
+}
+
+/// Segments that are counted one by one: all of them are in memory, for each method.
+const MOST_SEGMENTS: usize = 1000;
+
+/// Gives names that come again a number.
+pub(super) fn number(names: &mut [String]) {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for name in names {
+        let times = seen.entry(name.clone()).or_default();
+        *times += 1;
+        if *times > 1 {
+            name.push_str(&format!(" #{times}"));
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! `lookalike corpus apply`: a corpus without the documents that a list names.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lookalike::corpus::write::Sink;
+use lookalike::corpus::{Compression, Corpus, CorpusError, List, Origin};
+use lookalike::engine::job::sweep;
+use lookalike::engine::patch::{By, Counts, Cut, Patch};
+use lookalike::text::hash;
+use lookalike::walk::{self, Stage, Watch};
+
+use super::job::outside;
+use super::lists::name_of;
+use super::rejections::{Rejections, Told, Waiting};
+use crate::args::{ApplyArgs, ByArg};
+use crate::console::tell;
+use crate::exit::{Failure, Outcome};
+use crate::outputs::apart_from;
+use crate::progress::{Progress, Style, Total, thousands};
+
+/// Says in the folder what is written there; inputs pass over names that begin with a dot.
+const TICKET: &str = ".apply";
+
+pub(crate) fn run(args: &ApplyArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    if args.input.inputs.iter().any(|input| input == "-") {
+        let sentence = "the input is read twice and cannot be standard input; save it to a file first";
+        return Err(Failure::Usage(sentence.to_owned()));
+    }
+    outside(&args.input.inputs, &args.output)?;
+    let corpus = args.input.corpus()?;
+    apart_from(&corpus, &args.work.rejected.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let by = match args.by {
+        ByArg::Id => By::Id,
+        ByArg::N => By::Number,
+    };
+    let patch = Patch::read(&name_of(&args.removed), List::open(&args.removed)?, by)?;
+    let ticket = ticket(&corpus, args, &patch);
+    check_folder(&args.output, &ticket)?;
+    let rejections = Rejections::new(args.work.rejected.as_deref())?;
+    let progress = Progress::show(args.work.progress, Total::Unknown, watch);
+    let (cut, told) = find(args, &corpus, &patch, watch)?;
+    take_folder(&args.output, &ticket)?;
+    watch.begin(Stage { name: "write", total: corpus.bytes(), reads: true });
+    cut.write(&corpus, args.input.content_mode(), &args.output, args.threads(), watch)?;
+    drop(progress);
+    print(args, &cut.counts, &patch)?;
+    finish(rejections, &told, args.work.strict)
+}
+
+/// Finds the listed documents in all shards.
+fn find(
+    args: &ApplyArgs,
+    corpus: &Corpus,
+    patch: &Patch,
+    watch: &Watch,
+) -> Result<(Cut, Vec<Told>), Failure> {
+    watch.begin(Stage { name: "find", total: corpus.bytes(), reads: true });
+    let found = walk::shards(corpus, args.threads(), |shard| {
+        let mut waiting = Waiting::new(args.work.rejected.is_some());
+        let survey =
+            patch.survey(shard, corpus, watch, |rejection| Ok(waiting.add(&shard.name, rejection)?))?;
+        Ok((survey, waiting.close()?))
+    })?;
+    let (surveys, told): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    Ok((patch.settle(&surveys)?, told))
+}
+
+fn finish(mut rejections: Rejections, told: &[Told], strict: bool) -> Result<Outcome, Failure> {
+    told.iter().try_for_each(|told| rejections.tell_all(told))?;
+    Ok(rejections.finish(strict)?)
+}
+
+/// What is written from what, in one word.
+fn ticket(corpus: &Corpus, args: &ApplyArgs, patch: &Patch) -> String {
+    let modified = |path: &Path| std::fs::metadata(path).and_then(|facts| facts.modified()).ok();
+    let shards: Vec<String> = corpus
+        .shards()
+        .iter()
+        .map(|shard| match &shard.origin {
+            Origin::File(path) => format!("{} {:?} {:?}", shard.name, shard.bytes, modified(path)),
+            _ => format!("{} {:?}", shard.name, shard.bytes),
+        })
+        .collect();
+    let (options, content) = (corpus.options(), args.input.content_mode());
+    let all = format!("{} {shards:?} {options:?} {content:?} {}", env!("CARGO_PKG_VERSION"), patch.digest());
+    format!("{:032x}\n", hash::digest(all.as_bytes()))
+}
+
+/// Refuses a folder with something else in it than what the same command has begun.
+fn check_folder(folder: &Path, ticket: &str) -> Result<(), Failure> {
+    let ours = std::fs::read_to_string(folder.join(TICKET)).is_ok_and(|before| before == ticket);
+    let full = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+    if ours || !full && !folder.is_file() {
+        return Ok(());
+    }
+    let name = folder.display();
+    Err(Failure::Usage(format!("{name} is there, and not from the same input and list; name a new folder")))
+}
+
+/// Makes the folder and says in it what will be there.
+fn take_folder(folder: &Path, ticket: &str) -> Result<(), Failure> {
+    let name = |path: &Path| path.display().to_string();
+    std::fs::create_dir_all(folder).map_err(|source| CorpusError::Write { name: name(folder), source })?;
+    sweep(folder);
+    let path = folder.join(TICKET);
+    let mut sink = Sink::create(&path, Compression::None)?;
+    let written = sink.write_all(ticket.as_bytes());
+    written.map_err(|source| CorpusError::Write { name: name(&path), source })?;
+    Ok(sink.finish()?)
+}
+
+fn print(args: &ApplyArgs, counts: &Counts, patch: &Patch) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    for (name, number) in [
+        ("documents", counts.documents),
+        ("kept", counts.kept()),
+        ("removed", counts.removed),
+        ("rejected", counts.rejected),
+        ("listed", counts.listed),
+        ("not there", counts.missing),
+        ("duplicate ids", counts.duplicates),
+    ] {
+        writeln!(out, "{name:<18}{:>14}", thousands(number))?;
+    }
+    if args.work.progress != Style::None {
+        let by = match args.by {
+            ByArg::Id => "id",
+            ByArg::N => "n, their place in the input",
+        };
+        tell(format_args!("{}: documents went by {by}", args.output.display()));
+    }
+    if counts.duplicates > 0 {
+        let way = if patch.has_numbers() { "; --by n takes single documents" } else { "" };
+        let count = thousands(counts.duplicates);
+        tell(format_args!("{count} documents more than ids went, since several bear one id{way}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,295 @@
+//! What the commands on judgments and runs share: files in, near-duplicates among their documents, files out.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lookalike::corpus::write::{RowFormat, Sink};
+use lookalike::corpus::{Compression, Corpus, CorpusError, List};
+use lookalike::engine::recipe::Reading;
+use lookalike::engine::{Job, JobRecipe, Opened, Outputs, Shards};
+use lookalike::judgments::{Deduplicated, Dropped, Grouping, Groups, ListError};
+use lookalike::selected::Selected;
+use lookalike::walk::Watch;
+use lookalike::{page, report};
+use serde::Serialize;
+
+use crate::args::{LeftArgs, NearArgs};
+use crate::console::tell;
+use crate::exit::{Failure, Outcome};
+use crate::outputs::{apart, place};
+use crate::progress::{Progress, Total, thousands};
+
+/// The name that a file goes by in messages.
+pub(super) fn name_of(file: &Path) -> String {
+    if file == Path::new("-") { "stdin".to_owned() } else { file.display().to_string() }
+}
+
+/// Reads all files, each by `read`.
+pub(super) fn read_all<T>(
+    files: &[PathBuf],
+    read: impl Fn(&str, List) -> Result<T, ListError>,
+) -> Result<Vec<T>, Failure> {
+    if files.iter().filter(|file| *file == Path::new("-")).count() > 1 {
+        return Err(Failure::Usage("standard input can be read only once; give - once".to_owned()));
+    }
+    files.iter().map(|file| Ok(read(&name_of(file), List::open(file)?)?)).collect()
+}
+
+/// Where each file goes: one input to a file, several to files of their names in a folder.
+pub(super) struct Targets {
+    files: Vec<PathBuf>,
+    folder: Option<PathBuf>,
+}
+
+impl Targets {
+    /// Refuses files that would fall on each other or on what is read.
+    pub(super) fn of(inputs: &[PathBuf], left: &LeftArgs, more: &[Option<&Path>]) -> Result<Self, Failure> {
+        let folder = (inputs.len() > 1).then(|| left.output.clone());
+        let target = |input: &PathBuf| match &folder {
+            None => Ok(left.output.clone()),
+            Some(folder) => match input.file_name() {
+                Some(name) if input != Path::new("-") => Ok(folder.join(name)),
+                _ => Err(Failure::Usage(
+                    "standard input has no name; give it alone, with a file for -o".to_owned(),
+                )),
+            },
+        };
+        let files: Vec<PathBuf> = inputs.iter().map(target).collect::<Result<_, _>>()?;
+        let all: Vec<&Path> =
+            files.iter().map(PathBuf::as_path).chain(more.iter().copied().flatten()).collect();
+        apart(&all)?;
+        for output in &all {
+            if inputs.iter().any(|input| place(input) == place(output)) {
+                let sentence = format!("{} is one of the inputs; write to another place", output.display());
+                return Err(Failure::Usage(sentence));
+            }
+        }
+        Ok(Targets { files, folder })
+    }
+
+    /// Writes what is left of each file.
+    pub(super) fn write(&self, results: &[Deduplicated]) -> Result<(), Failure> {
+        if let Some(folder) = &self.folder {
+            let name = || folder.display().to_string();
+            std::fs::create_dir_all(folder).map_err(|source| CorpusError::Write { name: name(), source })?;
+        }
+        for (target, result) in self.files.iter().zip(results) {
+            write_text(target, &result.text())?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a file, compressed as its name asks.
+fn write_text(target: &Path, text: &str) -> Result<(), CorpusError> {
+    let mut sink = Sink::create(target, Compression::named(target))?;
+    let written = sink.write_all(text.as_bytes());
+    written.map_err(|source| CorpusError::Write { name: target.display().to_string(), source })?;
+    sink.finish()
+}
+
+/// A line that went, and the file that it stood in.
+#[derive(Serialize)]
+struct Gone<'g> {
+    file: &'g str,
+    #[serde(flatten)]
+    dropped: &'g Dropped,
+}
+
+/// Writes which lines went, as far as they are wanted.
+pub(super) fn write_dropped(
+    target: Option<&Path>,
+    inputs: &[PathBuf],
+    results: &[Deduplicated],
+    wanted: impl Fn(&Dropped) -> bool,
+) -> Result<(), Failure> {
+    let Some(target) = target else { return Ok(()) };
+    let mut lines = String::new();
+    for (input, result) in inputs.iter().zip(results) {
+        let file = name_of(input);
+        for dropped in result.dropped.iter().filter(|dropped| wanted(dropped)) {
+            let line = serde_json::to_string(&Gone { file: &file, dropped }).map_err(std::io::Error::from)?;
+            // Writing to a string cannot fail.
+            let _ = writeln!(lines, "{line}");
+        }
+    }
+    Ok(write_text(target, &lines)?)
+}
+
+/// Prints what became of each file, and of all when there are several.
+pub(super) fn print(names: &[&str], results: &[Deduplicated], has_grades: bool) -> Result<(), Failure> {
+    let mut rows: Vec<(&str, Vec<u64>)> = names
+        .iter()
+        .zip(results)
+        .map(|(name, result)| (*name, numbers(std::slice::from_ref(result), has_grades)))
+        .collect();
+    if results.len() > 1 {
+        rows.push(("all", numbers(results, has_grades)));
+    }
+    let mut headings = vec!["lines", "left", "duplicates", "groups", "topics", "touched"];
+    headings.extend(has_grades.then_some("conflicts"));
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let mut out = std::io::stdout().lock();
+    write!(out, "{:width$}", "")?;
+    headings.iter().try_for_each(|heading| write!(out, "{heading:>12}"))?;
+    writeln!(out)?;
+    for (name, numbers) in rows {
+        write!(out, "{name:width$}")?;
+        numbers.iter().try_for_each(|number| write!(out, "{:>12}", thousands(*number)))?;
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+/// A row of the table; groups that several files have count once.
+fn numbers(results: &[Deduplicated], has_grades: bool) -> Vec<u64> {
+    let sum = |of: fn(&Deduplicated) -> u64| results.iter().map(of).sum();
+    let mut groups: Vec<u32> = results.iter().flat_map(|result| &result.groups_touched).copied().collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let mut numbers = vec![
+        sum(|result| result.before),
+        sum(|result| result.lines.len() as u64),
+        sum(|result| result.dropped.len() as u64),
+        groups.len() as u64,
+        sum(|result| result.topics),
+        sum(|result| result.topics_touched),
+    ];
+    numbers.extend(has_grades.then(|| sum(Deduplicated::conflicts)));
+    numbers
+}
+
+/// The near-duplicates among documents, ascending and each once: known ones, or such as are found.
+pub(super) fn groups(
+    near: &NearArgs,
+    documents: &[&str],
+    output: &Path,
+    watch: &Arc<Watch>,
+) -> Result<(Groups, Outcome), Failure> {
+    match &near.groups {
+        Some(place) => {
+            let groups = known(place, documents)?;
+            tell(format_args!(
+                "{}: {} of {} documents are in {} groups",
+                place.display(),
+                thousands(groups.documents()),
+                thousands(documents.len() as u64),
+                thousands(groups.len())
+            ));
+            Ok((groups, Outcome::Done))
+        }
+        None => found(near, documents, output, watch),
+    }
+}
+
+/// Groups from a file, or from the folder of a job.
+fn known(place: &Path, documents: &[&str]) -> Result<Groups, Failure> {
+    let file = if place.is_dir() { place.join(CLUSTERS) } else { place.to_owned() };
+    if place.is_dir() && !file.is_file() {
+        let reason = match place.join("clusters.parquet").is_file() {
+            true => "its tables are Parquet; run dedup again with --format jsonl",
+            false => "it is no folder of a finished dedup; name one, or a file of groups",
+        };
+        return Err(Failure::Missing(format!("{} has no {CLUSTERS}: {reason}", place.display())));
+    }
+    let mut grouping = Grouping::among(documents.iter().copied());
+    grouping.read(&name_of(&file), List::open(&file)?)?;
+    // Of very many equal documents, pairs are not written one by one.
+    let large = job_folder(&file).join("groups.jsonl");
+    if large.is_file() {
+        grouping.read(&name_of(&large), List::open(&large)?)?;
+    }
+    Ok(grouping.finish())
+}
+
+const CLUSTERS: &str = "clusters.jsonl";
+
+/// Finds the near-duplicates among some documents of a corpus, in a folder beside the output.
+fn found(
+    near: &NearArgs,
+    documents: &[&str],
+    output: &Path,
+    watch: &Arc<Watch>,
+) -> Result<(Groups, Outcome), Failure> {
+    let mut recipe = near.recipe()?;
+    let settings = near.resources.settings(near.matching.spool);
+    if near.from.iter().any(|input| input == "-") {
+        let sentence = "the corpus is looked at again after a stop and cannot be standard input; name files";
+        return Err(Failure::Usage(sentence.to_owned()));
+    }
+    super::job::outside(&near.from, output)?;
+    let corpus = Corpus::open(&near.from, recipe.read_options()?)?;
+    let folder = job_folder(output);
+    let progress =
+        Progress::show(near.resources.progress, corpus.bytes().map_or(Total::Unknown, Total::Bytes), watch);
+    let selected = Selected::copy(&folder, &corpus, recipe.content()?, documents, settings.threads, watch);
+    drop(progress);
+    let selected = selected?;
+    say_what_is_there(&selected, documents.len());
+    // The copy has texts alone, under the usual names of fields.
+    recipe.reading = Reading {
+        max_document_bytes: recipe.reading.max_document_bytes,
+        ..JobRecipe::simplest(recipe.task).reading
+    };
+    recipe.against = false;
+    let job = Job {
+        recipe: recipe.clone(),
+        corpus: selected.corpus()?,
+        against: None,
+        lexicon: near.matching.lexicon.clone(),
+        settings,
+        outputs: Outputs { format: RowFormat::Jsonl, write: Shards::None, annotate: false, suffix: "" },
+    };
+    let results = folder.join("dedup");
+    let summary = match job.open(&results)? {
+        Opened::Finished(summary) => *summary,
+        Opened::Open(mut open) => {
+            let progress = Progress::show(near.resources.progress, Total::Unknown, watch);
+            let findings = open.run(watch)?;
+            drop(progress);
+            let page = report::render(&page::report("Near-duplicates", &recipe, &findings)?);
+            open.write("report.html", page.as_bytes())?;
+            open.finish(&findings.summary)?;
+            findings.summary
+        }
+    };
+    tell(format_args!(
+        "{}: {} documents in {} groups of near-duplicates",
+        results.display(),
+        thousands(summary.removed + summary.clusters),
+        thousands(summary.clusters)
+    ));
+    let rejected = near.resources.strict && (selected.rejected > 0 || summary.rejected > 0);
+    let outcome = if rejected { Outcome::Rejected } else { Outcome::Done };
+    Ok((known(&results, documents)?, outcome))
+}
+
+/// The folder beside an output that holds what was found on the way.
+fn job_folder(output: &Path) -> PathBuf {
+    let mut name = output.as_os_str().to_owned();
+    name.push(".job");
+    PathBuf::from(name)
+}
+
+fn say_what_is_there(selected: &Selected, wanted: usize) {
+    tell(format_args!(
+        "{} of {} documents are in the corpus",
+        thousands(selected.found),
+        thousands(wanted as u64)
+    ));
+    if let Some(first) = selected.missing.first() {
+        let count = thousands(selected.missing.len() as u64);
+        tell(format_args!(
+            "{count} are not, the first of them {first}: they are taken for different from all"
+        ));
+    }
+    if selected.repeated > 0 {
+        let count = thousands(selected.repeated);
+        tell(format_args!("{count} documents more bear the same ids; the first of each was taken"));
+    }
+    if let Some(first) = &selected.first_rejection {
+        tell(format_args!("rejected: {} records, the first of them {first}", thousands(selected.rejected)));
+    }
+}

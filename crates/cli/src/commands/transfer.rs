@@ -1,0 +1,325 @@
+//! `lookalike transfer`: relevance judgments of an old corpus carried over to a new one.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use lookalike::corpus::{Corpus, List, Origin};
+use lookalike::engine::job::hold;
+use lookalike::engine::{Job, JobRecipe, OpenJob, Opened, Outputs};
+use lookalike::judgments::{Judgments, judged};
+use lookalike::report::study_page;
+use lookalike::selected::Selected;
+use lookalike::text::hash;
+use lookalike::walk::{WalkError, Watch};
+use lookalike_overlap::address::Matching;
+use lookalike_transfer::compare::Wanted;
+use lookalike_transfer::segments::Segments;
+use lookalike_transfer::study::transfer_study;
+use lookalike_transfer::transfer::{self, Request};
+use serde::Deserialize;
+
+use super::job::ShownSide;
+use crate::args::{SnapshotArgs, TransferArgs, right_segments};
+use crate::console::tell;
+use crate::exit::{Failure, Outcome};
+use crate::progress::{Progress, Total, thousands};
+
+/// The judged documents, inside the folder of the results until these are there.
+const JUDGED: &str = "work/judged";
+
+pub(crate) fn run(args: &TransferArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    let recipe = args.recipe()?;
+    for inputs in [&args.from, &args.to] {
+        if inputs.iter().any(|input| input == "-") {
+            let sentence = "a corpus is read more than once and cannot be standard input; name files";
+            return Err(Failure::Usage(sentence.to_owned()));
+        }
+        super::job::outside(inputs, &args.output)?;
+    }
+    let files = read(args)?;
+    if judged(&files).is_empty() {
+        let sentence = "there is no judgment of a document in these files; look at what --judgments names";
+        return Err(Failure::Usage(sentence.to_owned()));
+    }
+    // Refused at once, and not after the old corpus was read.
+    args.resources.settings(args.matching.spool).room(recipe.reading.max_document_bytes)?;
+    let old = Corpus::open(&args.from, recipe.read_options()?)?;
+    let new = Corpus::open(&args.to, recipe.read_options()?)?;
+    let asked = asked(args, &recipe, &files, [&old, &new]);
+    match finished(&args.output)? {
+        Some(before) if before == asked => {
+            tell(format_args!(
+                "{} holds this transfer, finished; nothing is left to do",
+                args.output.display()
+            ));
+        }
+        Some(_) => {
+            return Err(Failure::Usage(format!(
+                "{} holds a transfer of other judgments or corpora, or with other options; name another folder",
+                args.output.display()
+            )));
+        }
+        None => work(args, recipe, &files, [old, new], asked, watch)?,
+    }
+    let shown: Shown = super::job::summary(&args.output)?;
+    print(&shown, &args.output)?;
+    let rejected = shown.old_rejected + shown.left.rejected + shown.right.rejected;
+    Ok(if args.resources.strict && rejected > 0 { Outcome::Rejected } else { Outcome::Done })
+}
+
+/// Reads all files of judgments.
+fn read(args: &TransferArgs) -> Result<Vec<Judgments>, Failure> {
+    let mut tracks = BTreeSet::new();
+    let mut files = Vec::new();
+    for path in &args.judgments {
+        let name = path.display().to_string();
+        let read = Judgments::read(&name, List::open(path)?, args.layout);
+        let mut file = read.map_err(|error| Failure::Missing(error.to_string()))?;
+        // Files of one name in different folders are told apart.
+        let track = file.track.clone();
+        let free = (2..).map(|number| format!("{track}-{number}"));
+        file.track =
+            [track.clone()].into_iter().chain(free).find(|name| !tracks.contains(name)).unwrap_or(track);
+        tracks.insert(file.track.clone());
+        files.push(file);
+    }
+    Ok(files)
+}
+
+/// What is asked for, in a number.
+fn asked(args: &TransferArgs, recipe: &JobRecipe, files: &[Judgments], corpora: [&Corpus; 2]) -> String {
+    let shards = corpora.map(|corpus| {
+        let mark = |shard: &lookalike::corpus::Shard| match &shard.origin {
+            Origin::File(path) => {
+                let modified = std::fs::metadata(path).and_then(|facts| facts.modified()).ok();
+                format!("{} {:?} {modified:?}", shard.name, shard.bytes)
+            }
+            _ => shard.name.clone(),
+        };
+        corpus.shards().iter().map(mark).collect::<Vec<_>>()
+    });
+    let lines = files.iter().map(|file| {
+        let text: String = file.lines.iter().map(|line| format!("{}\n", line.text())).collect();
+        format!("{} {:032x}", file.track, hash::digest(text.as_bytes()))
+    });
+    let all = format!(
+        "{} {:?} {:?} {:?} {:?} {:?} {}",
+        recipe.to_toml(),
+        lines.collect::<Vec<_>>(),
+        shards,
+        args.matches,
+        args.segment,
+        args.forecast,
+        args.review
+    );
+    format!("{:032x}", hash::digest(all.as_bytes()))
+}
+
+/// What was asked for when the folder was filled; none when it is not. Results of something else are refused.
+fn finished(folder: &Path) -> Result<Option<String>, Failure> {
+    #[derive(Deserialize)]
+    struct Before {
+        asked: String,
+    }
+    let Ok(text) = std::fs::read(folder.join("summary.json")) else { return Ok(None) };
+    let before: Result<Before, _> = serde_json::from_slice(&text);
+    match before {
+        Ok(before) => {
+            // A process that was killed right after the last file leaves its scratch folder.
+            let _ = std::fs::remove_dir_all(folder.join("work"));
+            Ok(Some(before.asked))
+        }
+        Err(_) => Err(Failure::Usage(format!(
+            "{} holds results of another command; name another folder",
+            folder.display()
+        ))),
+    }
+}
+
+fn work(
+    args: &TransferArgs,
+    recipe: JobRecipe,
+    files: &[Judgments],
+    [old, new]: [Corpus; 2],
+    asked: String,
+    watch: &Arc<Watch>,
+) -> Result<(), Failure> {
+    let held = hold(&args.output)?;
+    let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
+    let selected = select(args, &recipe, files, &old, watch)?;
+    drop(progress);
+    if selected.found == 0 {
+        // Whoever mends the command may name the same folder.
+        let _ = std::fs::remove_dir_all(args.output.join("work"));
+        let _ = std::fs::remove_dir(&args.output);
+        return Err(Failure::Missing(format!(
+            "none of the {} judged documents is in the old corpus; look at --id-field and at what --from names",
+            thousands(selected.missing.len() as u64)
+        )));
+    }
+    drop(held);
+    // The judged documents are JSON lines of our own, whatever the old corpus is.
+    let job = Job {
+        recipe,
+        corpus: new,
+        against: Some(selected.corpus()?),
+        lexicon: args.matching.lexicon.clone(),
+        settings: args.resources.settings(args.matching.spool),
+        outputs: Outputs::default(),
+    };
+    super::job::say_what_it_takes(&job, &args.matching);
+    let memory = job.settings.memory / 4;
+    let Opened::Open(mut open) = job.open(&args.output)? else { return Ok(()) };
+    let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
+    let findings = open.run(watch)?;
+    let recipe = open.recipe().clone();
+    let wanted = wanted(args, &open, watch)?;
+    let request = Request {
+        files,
+        selected: &selected,
+        matches: args.matches(),
+        sample: args.review as usize,
+        seed: args.matching.seed,
+        memory,
+    };
+    let moved = transfer::run(&open, &args.output, &request, wanted, watch)?;
+    drop(progress);
+    let names = [&args.from, &args.to].map(|inputs| super::lab::name_of(inputs));
+    let study = transfer_study([&names[0], &names[1]], &moved, &recipe, &findings);
+    open.write("report.html", study_page(&study.title.clone(), "", &[study]).as_bytes())?;
+    open.finish(&moved.summary(&recipe, &findings, args.matches(), asked))?;
+    Ok(())
+}
+
+/// Copies the judged documents of the old corpus, unless that was done.
+fn select(
+    args: &TransferArgs,
+    recipe: &JobRecipe,
+    files: &[Judgments],
+    old: &Corpus,
+    watch: &Watch,
+) -> Result<Selected, Failure> {
+    let all = judged(files);
+    let ids: Vec<&str> = all.iter().map(|one| one.document).collect();
+    let (folder, content) = (args.output.join(JUDGED), recipe.content()?);
+    let threads = args.resources.settings(args.matching.spool).threads;
+    let copy = || Selected::copy(&folder, old, content, &ids, threads, watch);
+    match copy() {
+        // What was copied for another command that came no further is in nobody's way.
+        Err(WalkError::Corpus(_)) if !args.output.join("work/job.json").exists() => {
+            let _ = std::fs::remove_dir_all(&folder);
+            Ok(copy()?)
+        }
+        copied => Ok(copied?),
+    }
+}
+
+fn wanted(args: &TransferArgs, open: &OpenJob, watch: &Watch) -> Result<Wanted, Failure> {
+    let recipe = open.recipe();
+    let to = SnapshotArgs { snapshots: vec![args.to.clone()] };
+    let parts = right_segments(&to, args.segment, &recipe.read_options()?)?;
+    Ok(Wanted {
+        methods: args.matching.names(recipe),
+        segments: Segments::new(parts, &open.shard_places(watch)?),
+        forecast: args.forecast.map(|segments| segments.get()),
+        matching: Matching::Normal,
+    })
+}
+
+/// What is printed of `summary.json`.
+#[derive(Deserialize)]
+struct Shown {
+    judged: u64,
+    missing: u64,
+    moved_by: ShownWays,
+    tracks: Vec<ShownTrack>,
+    written: u64,
+    conflicts: u64,
+    old_rejected: u64,
+    unwritable: u64,
+    left: ShownSide,
+    right: ShownSide,
+    common_ids: u64,
+    found: u64,
+    near: u64,
+    giant_groups: u64,
+    #[serde(default)]
+    unverified: bool,
+}
+
+#[derive(Deserialize)]
+struct ShownWays {
+    address_only: ShownWay,
+    content_only: ShownWay,
+    both: ShownWay,
+}
+
+#[derive(Deserialize)]
+struct ShownWay {
+    documents: u64,
+}
+
+#[derive(Deserialize)]
+struct ShownTrack {
+    track: String,
+    judgments: u64,
+    carried: u64,
+    written: u64,
+    topics: u64,
+    topics_relevant_before: u64,
+    topics_relevant_after: u64,
+}
+
+fn print(shown: &Shown, folder: &Path) -> Result<(), Failure> {
+    let share = |part: u64| match shown.judged {
+        0 => String::new(),
+        all => format!("  {:.1} %", part as f64 * 100.0 / all as f64),
+    };
+    let ways = &shown.moved_by;
+    let rows = [
+        ("judged documents", shown.judged, String::new()),
+        ("not in old corpus", shown.missing, share(shown.missing)),
+        ("new documents", shown.right.documents, String::new()),
+        ("rejected", shown.old_rejected + shown.left.rejected + shown.right.rejected, String::new()),
+        ("ids on both sides", shown.common_ids, String::new()),
+        ("found", shown.found, share(shown.found)),
+        ("near-duplicate", shown.near, share(shown.near)),
+        ("  address, content", ways.both.documents, share(ways.both.documents)),
+        ("  content only", ways.content_only.documents, share(ways.content_only.documents)),
+        ("address only", ways.address_only.documents, share(ways.address_only.documents)),
+        ("judgments written", shown.written, String::new()),
+        ("conflicts", shown.conflicts, String::new()),
+        ("unwritable ids", shown.unwritable, String::new()),
+        ("giant groups", shown.giant_groups, String::new()),
+    ];
+    let mut out = std::io::stdout().lock();
+    for (name, number, more) in rows {
+        writeln!(out, "{name:<18}{:>14}{more}", thousands(number))?;
+    }
+    let width = shown.tracks.iter().map(|track| track.track.len()).max().unwrap_or(0).max(16);
+    let head = ["judgments", "carried", "written", "topics", "relevant", "still so"];
+    write!(out, "\n{:<width$}", "track")?;
+    head.iter().try_for_each(|name| write!(out, "{name:>12}"))?;
+    writeln!(out)?;
+    for track in &shown.tracks {
+        let numbers = [
+            track.judgments,
+            track.carried,
+            track.written,
+            track.topics,
+            track.topics_relevant_before,
+            track.topics_relevant_after,
+        ];
+        write!(out, "{:<width$}", track.track)?;
+        numbers.iter().try_for_each(|&number| write!(out, "{:>12}", thousands(number)))?;
+        writeln!(out)?;
+    }
+    writeln!(out)?;
+    if shown.unverified {
+        writeln!(out, "unverified: pairs count by the word of their methods alone")?;
+    }
+    writeln!(out, "report            {}", folder.join("report.html").display())?;
+    Ok(())
+}

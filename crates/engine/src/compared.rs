@@ -1,0 +1,541 @@
+//! Two corpora compared: every pair between them that a method accepts, in order, and what is known of their documents.
+//!
+//! The left side has the lowest numbers, so pairs in the order of both numbers come left document by left document. They stay in a
+//! scratch file until the job is finished: whoever asked for them reads them from there ([`OpenJob::matches`]).
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use lookalike_corpus::write::rows::{Cell, Column, Kind, RowWriter};
+use serde::{Deserialize, Serialize};
+
+use crate::candidates;
+use crate::catalogue::{Bits, Catalogue, Lookup};
+use crate::context::{Context, remove_if_there};
+use crate::error::EngineError;
+use crate::job::{OpenJob, Outputs};
+use crate::results::{self, Before, Classes, Findings};
+use crate::sketch::Row;
+use crate::store::file::{Run, RunWriter};
+use crate::store::sort::{Codec, Digests, Sorter, couple, existing, uncouple};
+use crate::verify::{self, NEAR, NEAR_BACK, Pairs};
+use crate::walk::Watch;
+
+/// One of two corpora.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// The first, whose documents are looked for.
+    Left,
+    /// The second, in which they are looked for.
+    Right,
+}
+
+/// What was found of one corpus.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SideCounts {
+    /// Records found, rejected ones included.
+    pub documents: u64,
+    /// Records that could not be read.
+    pub rejected: u64,
+    /// Records that are no documents.
+    pub skipped: u64,
+    /// Documents whose id an earlier one of the same side bears.
+    pub duplicate_ids: u64,
+    /// Bytes of extracted text.
+    pub text_bytes: u64,
+}
+
+/// What was found of both.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct BothCounts {
+    /// Of the left one.
+    pub left: SideCounts,
+    /// Of the right one.
+    pub right: SideCounts,
+    /// Ids that both have.
+    pub common_ids: u64,
+    /// Pairs that stand in groups alone, since they are too many.
+    pub pairs_in_groups: u64,
+}
+
+/// A shard of either corpus.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShardPlace {
+    /// Whose it is.
+    pub side: Side,
+    /// Its name.
+    pub name: String,
+    /// Number of its first record on its side.
+    pub first: u32,
+    /// How many records it has, rejected ones included.
+    pub records: u32,
+}
+
+/// A document of the left side and one of the right that a method accepts as its near-duplicate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Match<'m> {
+    /// The left one.
+    pub left: Named<'m>,
+    /// The right one.
+    pub right: Named<'m>,
+    /// How similar the left one is to the right one: as measured, or by the word of the method.
+    pub similarity: f64,
+    /// The similarity of the right one to the left one, where that may be another.
+    pub reverse: Option<f64>,
+    /// It reaches the threshold.
+    pub near: bool,
+    /// The methods that accept it, a bit for each.
+    pub methods: u8,
+}
+
+/// A document by its number on its side, and its names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Named<'m> {
+    /// Its number.
+    pub n: u32,
+    /// Its id.
+    pub id: &'m str,
+    /// Its address.
+    pub url: Option<&'m str>,
+}
+
+const GROUPS: &[Column] = &[
+    Column::new("pairs", Kind::U64),
+    Column::new("equal", Kind::Bool),
+    Column::new("measured", Kind::Bool),
+    Column::new("left", Kind::ListOfText),
+    Column::new("right", Kind::ListOfText),
+];
+
+/// The file with all pairs in order.
+const FILE: &str = "compared";
+/// What is known of both corpora.
+const COUNTS: &str = "compared.counts";
+
+/// Brings the pairs of all buckets into one order.
+pub(crate) fn write(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    folder: &Path,
+    outputs: Outputs,
+    before: Before,
+) -> Result<Findings, EngineError> {
+    ctx.begin("write", None, false);
+    let mut findings = results::begin(ctx, catalogue, &before);
+    findings.summary.kept = findings.summary.documents - findings.summary.rejected;
+    let classes = Classes::load(ctx)?;
+    let mut crowds = Crowds::new(ctx, catalogue);
+    existing(&ctx.place("pairing"))?.iter().try_for_each(|path| remove_if_there(path))?;
+    let memory = ctx.budget.free(catalogue.len().into(), 16) as usize / 3;
+    let mut sorter = Sorter::new(ctx.place("pairing"), Pairs, memory);
+    expand(ctx, catalogue, &classes, &mut sorter, &mut crowds)?;
+    equals(ctx, catalogue, &classes, &mut sorter, &mut crowds)?;
+    let mut both = counts(ctx, catalogue, &before);
+    both.pairs_in_groups = crowds.counted;
+    let unmeasured = findings.summary.giant_groups;
+    findings.summary.giant_groups += crowds.write(ctx, &classes, folder, outputs)?;
+    findings
+        .notes
+        .retain(|note| !note.contains("documents with a common key") && !note.contains("ordinals (n)"));
+    findings.notes.extend(group_notes(ctx, unmeasured, &both));
+    ctx.save(COUNTS, &both)?;
+    let mut sorted = sorter.sorted()?;
+    let mut writer = RunWriter::create(&ctx.file(FILE), Pairs::label(ctx))?;
+    let (mut bytes, mut count) = ([0; 26], 0);
+    while let Some(item) = sorted.next()? {
+        Pairs.put(item, &mut bytes);
+        writer.push(&bytes)?;
+        count += 1;
+    }
+    writer.finish()?;
+    drop(sorted);
+    existing(&ctx.place("pairing"))?.iter().try_for_each(|path| remove_if_there(path))?;
+    findings.summary.pairs = Some(count);
+    findings.rejections = results::write_rejected(ctx, catalogue, folder, outputs.format)?;
+    Ok(findings)
+}
+
+/// What must be said of groups that are too large, and of ids that come again.
+fn group_notes(ctx: &Context<'_>, unmeasured: u64, both: &BothCounts) -> Vec<String> {
+    let mut notes = Vec::new();
+    if unmeasured > 0 {
+        notes.push(format!(
+            "{unmeasured} groups of documents with a common key have more pairs between the two sides than a group of {} has, and \
+             proposed none of them: groups.jsonl has them, and what was found is a lower bound; raise --max-group to go through them.",
+            ctx.recipe.max_group
+        ));
+    }
+    if both.pairs_in_groups > 0 {
+        notes.push(format!(
+            "Of sets of equal documents that make too many pairs each left document has one of its pairs in all tables and statistics; \
+             the other {} are in groups.jsonl alone.",
+            both.pairs_in_groups
+        ));
+    }
+    for (side, count) in [("left", both.left.duplicate_ids), ("right", both.right.duplicate_ids)] {
+        if count > 0 {
+            notes.push(format!(
+                "{count} documents of the {side} side bear an id that an earlier one of it bears."
+            ));
+        }
+    }
+    notes
+}
+
+fn counts(ctx: &Context<'_>, catalogue: &Catalogue, before: &Before) -> BothCounts {
+    let mut both = BothCounts { common_ids: before.collapsed.common_ids, ..BothCounts::default() };
+    for view in catalogue.shards(ctx) {
+        let side = if view.reference { &mut both.left } else { &mut both.right };
+        side.documents += u64::from(view.records);
+        side.rejected += view.meta.rejected;
+        side.skipped += view.meta.skipped.values().sum::<u64>();
+        side.text_bytes += view.meta.text_bytes;
+    }
+    both.left.duplicate_ids = before.collapsed.duplicate_ids_against;
+    both.right.duplicate_ids = before.collapsed.duplicate_ids;
+    both
+}
+
+/// From pairs of classes to pairs of documents, one of each side. Of too many, each left document keeps its first.
+fn expand(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    classes: &Classes,
+    sorter: &mut Sorter<Pairs>,
+    crowds: &mut Crowds<'_>,
+) -> Result<(), EngineError> {
+    for path in verify::decided(ctx)? {
+        let mut records = Run::open(&path, Pairs::label(ctx))?.records();
+        while let Some(bytes) = records.next()? {
+            let (pair, forward, backward, said) = Pairs.get(bytes);
+            let (a, b) = uncouple(pair);
+            let [[our_left, our_right], [their_left, their_right]] =
+                [&a, &b].map(|leader| sides(catalogue, classes.of(leader)));
+            let kept = crowds.kept(our_left, their_right, couple(a, b));
+            across(our_left, kept, |pair| sorter.push((pair, forward, backward, said)))?;
+            let kept = crowds.kept(their_left, our_right, couple(b, a));
+            across(their_left, kept, |pair| sorter.push((pair, backward, forward, verify::turned(said))))?;
+        }
+    }
+    Ok(())
+}
+
+/// Equal documents of both sides. Of too many, each left document keeps its first.
+fn equals(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    classes: &Classes,
+    sorter: &mut Sorter<Pairs>,
+    crowds: &mut Crowds<'_>,
+) -> Result<(), EngineError> {
+    let mut lookup = Lookup::new(ctx, catalogue);
+    let one = 1f64.to_bits();
+    for class in classes.all() {
+        let [left, right] = sides(catalogue, class);
+        if left.is_empty() || right.is_empty() || !results::counts_as_equal(ctx, &mut lookup, class)? {
+            continue;
+        }
+        let equal = ctx.panel.said_of_equals(lookup.record(class[0])?, ctx.recipe.verified);
+        let said = NEAR | NEAR_BACK | equal;
+        let kept = crowds.kept(left, right, couple(class[0], class[0]));
+        across(left, kept, |pair| sorter.push((pair, one, one, said)))?;
+    }
+    Ok(())
+}
+
+/// The documents of a class on either side.
+fn sides<'c>(catalogue: &Catalogue, class: &'c [u32]) -> [&'c [u32]; 2] {
+    let (left, right) = class.split_at(class.partition_point(|&document| document < catalogue.references()));
+    [left, right]
+}
+
+fn across(
+    left: &[u32],
+    right: &[u32],
+    mut push: impl FnMut(u64) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    left.iter().try_for_each(|&left| right.iter().try_for_each(|&right| push(couple(left, right))))
+}
+
+/// Groups that are too large to be written as pairs.
+struct Crowds<'c> {
+    catalogue: &'c Catalogue,
+    most: usize,
+    /// The classes that make such pairs: whose left documents, and whose right ones.
+    crowds: Vec<u64>,
+    /// Pairs that are only counted.
+    counted: u64,
+}
+
+impl<'c> Crowds<'c> {
+    fn new(ctx: &Context<'_>, catalogue: &'c Catalogue) -> Self {
+        let most = ctx.recipe.max_group.saturating_mul(ctx.recipe.max_group) / 2;
+        Crowds { catalogue, most, crowds: Vec::new(), counted: 0 }
+    }
+
+    /// The right documents that are paired with the left ones: all, or the first of too many.
+    fn kept<'r>(&mut self, left: &[u32], right: &'r [u32], crowd: u64) -> &'r [u32] {
+        let pairs = left.len().saturating_mul(right.len());
+        if pairs <= self.most || right.len() < 2 {
+            return right;
+        }
+        self.crowds.push(crowd);
+        self.counted += (pairs - left.len()) as u64;
+        &right[..1]
+    }
+
+    /// Writes them; returns how many come from equal documents.
+    fn write(
+        mut self,
+        ctx: &Context<'_>,
+        classes: &Classes,
+        folder: &Path,
+        outputs: Outputs,
+    ) -> Result<u64, EngineError> {
+        let target = folder.join(format!("groups{}", outputs.format.suffix()));
+        let mut rows = RowWriter::create(&target, outputs.format, GROUPS, &ctx.recipe.to_toml())?;
+        let mut lookup = Lookup::new(ctx, self.catalogue);
+        let mut put = |left: &[u32], right: &[u32], equal: bool, measured: bool| -> Result<(), EngineError> {
+            let mut ids = |side: &[u32]| -> Result<Vec<String>, EngineError> {
+                side.iter().map(|&document| Ok(lookup.names(document)?.id)).collect()
+            };
+            let (left, right) = (ids(left)?, ids(right)?);
+            let [of_left, of_right] =
+                [&left, &right].map(|ids| ids.iter().map(String::as_str).collect::<Vec<_>>());
+            Ok(rows.push(&[
+                Cell::U64(left.len() as u64 * right.len() as u64),
+                Cell::Bool(equal),
+                Cell::Bool(measured),
+                Cell::ListOfText(&of_left),
+                Cell::ListOfText(&of_right),
+            ])?)
+        };
+        for mut records in candidates::giants(ctx)? {
+            let mut group: Vec<u32> = Vec::new();
+            while let Some(bytes) = records.next()? {
+                match u32::from_le_bytes(bytes.try_into().expect("four bytes")) {
+                    0 => {
+                        // Whoever stands for others brings them along.
+                        let mut all: Vec<u32> =
+                            group.iter().flat_map(|leader| classes.of(leader)).copied().collect();
+                        all.sort_unstable();
+                        let [left, right] = sides(self.catalogue, &all);
+                        put(left, right, false, false)?;
+                        group.clear();
+                    }
+                    document => group.push(document - 1),
+                }
+            }
+        }
+        // Which was decided first depends on threads and memory.
+        self.crowds.sort_unstable();
+        for &crowd in &self.crowds {
+            let (a, b) = uncouple(crowd);
+            let [left, _] = sides(self.catalogue, classes.of(&a));
+            let [_, right] = sides(self.catalogue, classes.of(&b));
+            put(left, right, a == b, true)?;
+        }
+        rows.finish()?;
+        Ok(self.crowds.len() as u64)
+    }
+}
+
+impl OpenJob {
+    /// Hands over every pair of a comparison that was run, in the order of left and right documents.
+    pub fn matches<E: From<EngineError>>(
+        &self,
+        watch: &Watch,
+        mut each: impl FnMut(&Match<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let ctx = self.context(watch)?;
+        let catalogue = Catalogue::load(&ctx)?;
+        let references = catalogue.references();
+        let directed = match ctx.recipe.verified {
+            true => ctx.measure.directed(),
+            false => ctx.panel.directed(),
+        };
+        let (mut lefts, mut rights) = (Lookup::new(&ctx, &catalogue), Lookup::new(&ctx, &catalogue));
+        let mut records = Run::open(&ctx.file(FILE), Pairs::label(&ctx))?.records();
+        let mut left = None;
+        let mut seen = 0u64;
+        while let Some(bytes) = records.next()? {
+            seen += 1;
+            if seen.is_multiple_of(65_536) {
+                ctx.check()?;
+            }
+            let (pair, forward, backward, said) = Pairs.get(bytes);
+            let (a, b) = uncouple(pair);
+            let names = match left.take().filter(|(n, _)| *n == a) {
+                Some((_, names)) => names,
+                None => lefts.names(a)?,
+            };
+            let other = rights.names(b)?;
+            each(&Match {
+                left: Named { n: a, id: &names.id, url: names.url.as_deref() },
+                right: Named { n: b - references, id: &other.id, url: other.url.as_deref() },
+                similarity: f64::from_bits(forward),
+                reverse: directed.then(|| f64::from_bits(backward)),
+                near: said & NEAR > 0,
+                methods: said as u8,
+            })?;
+            left = Some((a, names));
+        }
+        Ok(())
+    }
+
+    /// What was found of both corpora.
+    pub fn both_counts(&self, watch: &Watch) -> Result<BothCounts, EngineError> {
+        let ctx = self.context(watch)?;
+        let missing = || EngineError::Damaged { file: ctx.file(COUNTS), what: "it is not there".to_owned() };
+        ctx.saved(COUNTS)?.ok_or_else(missing)
+    }
+
+    /// The shards of both corpora, in order.
+    pub fn shard_places(&self, watch: &Watch) -> Result<Vec<ShardPlace>, EngineError> {
+        let ctx = self.context(watch)?;
+        let catalogue = Catalogue::load(&ctx)?;
+        let references = catalogue.references();
+        let place = |view: crate::catalogue::ShardView<'_>| ShardPlace {
+            side: if view.reference { Side::Left } else { Side::Right },
+            name: view.shard.name.clone(),
+            first: if view.reference { view.first } else { view.first - references },
+            records: view.records,
+        };
+        Ok(catalogue.shards(&ctx).into_iter().map(place).collect())
+    }
+
+    /// Hands over every document of both corpora, left ones first.
+    pub fn documents<E: From<EngineError>>(
+        &self,
+        watch: &Watch,
+        mut each: impl FnMut(Side, Named<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let ctx = self.context(watch)?;
+        let catalogue = Catalogue::load(&ctx)?;
+        let references = catalogue.references();
+        let rejected = rejected(&ctx, &catalogue)?;
+        let mut failed = None;
+        let walked = catalogue.names(&ctx, |document, id, url| {
+            if failed.is_some() || rejected.get(document) {
+                return Ok(());
+            }
+            let (side, n) = match document < references {
+                true => (Side::Left, document),
+                false => (Side::Right, document - references),
+            };
+            failed = each(side, Named { n, id, url }).err();
+            Ok(())
+        });
+        failed.map_or(Ok(()), Err)?;
+        Ok(walked?)
+    }
+
+    /// Which documents of the left side have a counterpart on the right side whose address has the same key; the key of an
+    /// address is a digest, or nothing for one that is none. Sorted on disk: a bit of memory per document.
+    pub fn same_address(
+        &self,
+        watch: &Watch,
+        key: impl Fn(&str) -> Option<u128>,
+    ) -> Result<Marked, EngineError> {
+        let ctx = self.context(watch)?;
+        let catalogue = Catalogue::load(&ctx)?;
+        let references = catalogue.references();
+        let clean = || existing(&ctx.place("addresses"))?.iter().try_for_each(|path| remove_if_there(path));
+        clean()?;
+        let memory = ctx.budget.free(catalogue.len().into(), 1) as usize / 3;
+        let mut sorter = Sorter::new(ctx.place("addresses"), Digests, memory);
+        catalogue.names(&ctx, |document, _, url| match url.and_then(&key) {
+            Some(digest) => sorter.push((digest, document)),
+            None => Ok(()),
+        })?;
+        let mut marked = Marked { bits: Bits::new(references), count: 0 };
+        let mut sorted = sorter.sorted()?;
+        let (mut digest, mut lefts): (Option<u128>, Vec<u32>) = (None, Vec::new());
+        while let Some((found, document)) = sorted.next()? {
+            if digest != Some(found) {
+                digest = Some(found);
+                lefts.clear();
+            }
+            match document < references {
+                true => lefts.push(document),
+                false => lefts.drain(..).for_each(|left| marked.mark(left)),
+            }
+        }
+        drop(sorted);
+        clean()?;
+        Ok(marked)
+    }
+
+    /// The ids of a few documents of either side, by their numbers there.
+    pub fn ids(
+        &self,
+        watch: &Watch,
+        wanted: &[(Side, u32)],
+    ) -> Result<HashMap<(Side, u32), String>, EngineError> {
+        let ctx = self.context(watch)?;
+        let catalogue = Catalogue::load(&ctx)?;
+        let mut lookup = Lookup::new(&ctx, &catalogue);
+        let id = |&(side, n): &(Side, u32)| {
+            let document = if side == Side::Left { n } else { catalogue.references() + n };
+            Ok(((side, n), lookup.names(document)?.id))
+        };
+        wanted.iter().map(id).collect()
+    }
+
+    /// The texts of a few documents of either side, by their numbers there; long ones are cut.
+    pub fn texts(
+        &self,
+        watch: &Watch,
+        wanted: &[(Side, u32)],
+    ) -> Result<HashMap<(Side, u32), String>, EngineError> {
+        let ctx = self.context(watch)?;
+        let catalogue = Catalogue::load(&ctx)?;
+        let references = catalogue.references();
+        let number = |&(side, n): &(Side, u32)| if side == Side::Left { n } else { references + n };
+        let mut numbers: Vec<u32> = wanted.iter().map(number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let found = results::texts(&ctx, &catalogue, &numbers)?;
+        let named = |(document, text)| match document < references {
+            true => ((Side::Left, document), text),
+            false => ((Side::Right, document - references), text),
+        };
+        Ok(found.into_iter().map(named).collect())
+    }
+}
+
+/// Documents of the left side that were marked.
+#[derive(Debug, Clone)]
+pub struct Marked {
+    bits: Bits,
+    count: u64,
+}
+
+impl Marked {
+    fn mark(&mut self, document: u32) {
+        self.bits.set(document);
+        self.count += 1;
+    }
+
+    /// True for a document that was.
+    pub fn has(&self, n: u32) -> bool {
+        self.bits.get(n)
+    }
+
+    /// How many were.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+fn rejected(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Bits, EngineError> {
+    let mut bits = Bits::new(catalogue.len());
+    catalogue.rows(ctx, |document, row| {
+        if row.words == Row::REJECTED {
+            bits.set(document);
+        }
+        Ok(())
+    })?;
+    Ok(bits)
+}

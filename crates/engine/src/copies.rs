@@ -1,0 +1,170 @@
+//! Copies of shards in a folder, without some of their documents.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lookalike_corpus::write::JsonlWriter;
+use lookalike_corpus::write::shard::{Decide, Fate, Note, can_copy, copy_shard};
+use lookalike_corpus::{Compression, Format, Item, ReadOptions, Shard};
+use lookalike_text::extract::{ContentMode, Extractor};
+
+use crate::error::EngineError;
+use crate::walk::Watch;
+
+/// The name that standard input has among shards.
+pub(crate) const STDIN: &str = "stdin";
+
+/// Which documents of a shard stay. It is asked in their order.
+pub(crate) trait Choice {
+    /// True when the document with this record number stays.
+    fn stays(&self, record: u64) -> bool;
+
+    /// What is written into a document that stays, where copies are annotated.
+    fn note(&mut self, record: u64) -> Result<Note, EngineError>;
+}
+
+/// A shard that is copied.
+pub(crate) struct Source<'c> {
+    pub(crate) shard: &'c Shard,
+    pub(crate) format: Option<Format>,
+    /// Its place among all that are copied.
+    pub(crate) place: usize,
+}
+
+impl Source<'_> {
+    /// True when its records can be copied one by one.
+    fn is_copied(&self) -> bool {
+        self.shard.name != STDIN && self.format.is_some_and(can_copy)
+    }
+}
+
+/// Where copies go, and how.
+pub(crate) struct Copies<'c> {
+    /// The folder, which is there.
+    pub(crate) root: &'c Path,
+    /// What the file is called that holds the documents of shards whose records cannot be copied.
+    pub(crate) name: &'c str,
+    pub(crate) options: &'c Arc<ReadOptions>,
+    pub(crate) content: ContentMode,
+    pub(crate) annotate: bool,
+    pub(crate) threads: usize,
+    pub(crate) watch: &'c Watch,
+}
+
+impl Copies<'_> {
+    /// Writes the copies that are not there yet: a copy appears when it is whole.
+    pub(crate) fn write<C: Choice>(
+        &self,
+        sources: Vec<Source<'_>>,
+        choice: impl Fn(&Source<'_>) -> Result<C, EngineError> + Sync,
+    ) -> Result<(), EngineError> {
+        let (whole, loose): (Vec<_>, Vec<_>) = sources.into_iter().partition(Source::is_copied);
+        let next = AtomicUsize::new(0);
+        let failure: Mutex<Option<EngineError>> = Mutex::new(None);
+        let worker = || {
+            while let Some(source) = whole.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if let Err(error) = self.copy(source, &choice) {
+                    failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                    return;
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.threads.min(whole.len()) {
+                scope.spawn(worker);
+            }
+            worker();
+        });
+        if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error);
+        }
+        let target = self.root.join(self.free_name(&whole));
+        if loose.is_empty() || target.exists() { Ok(()) } else { self.gather(&loose, &target, &choice) }
+    }
+
+    /// A name for the file of gathered documents that no copied shard bears.
+    fn free_name(&self, copied: &[Source<'_>]) -> String {
+        let name = self.name;
+        let taken = |name: &String| copied.iter().any(|source| source.shard.name == *name);
+        let more = (1..).map(|number| format!("{name}-{number}.jsonl.zst"));
+        std::iter::once(format!("{name}.jsonl.zst")).chain(more).find(|name| !taken(name)).unwrap_or_default()
+    }
+
+    fn copy<C: Choice>(
+        &self,
+        source: &Source<'_>,
+        choice: &impl Fn(&Source<'_>) -> Result<C, EngineError>,
+    ) -> Result<(), EngineError> {
+        let target = self.root.join(&source.shard.name);
+        if target.exists() {
+            return Ok(());
+        }
+        let parent = target.parent().unwrap_or(self.root);
+        std::fs::create_dir_all(parent).map_err(|error| EngineError::write(parent, error))?;
+        let mut seen = 0;
+        let mut progress = |consumed: u64| {
+            self.watch.bytes.fetch_add(consumed.saturating_sub(seen), Ordering::Relaxed);
+            seen = consumed;
+            if self.watch.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let mut choice = choice(source)?;
+        let mut trouble = None;
+        let done = if self.annotate {
+            let mut noted = |record| match choice.stays(record).then(|| choice.note(record))? {
+                Ok(note) => Some(note),
+                Err(error) => {
+                    trouble.get_or_insert(error);
+                    None
+                }
+            };
+            copy_shard(source.shard, self.options, &target, Decide::Annotated(&mut noted), &mut progress)
+        } else {
+            let mut plain = |record| if choice.stays(record) { Fate::Keep } else { Fate::Drop };
+            copy_shard(source.shard, self.options, &target, Decide::Plain(&mut plain), &mut progress)
+        };
+        match (trouble, done?) {
+            (Some(error), _) => {
+                // Without its notes the copy is not what was asked for.
+                let _ = std::fs::remove_file(&target);
+                Err(error)
+            }
+            (None, Some(_)) => Ok(()),
+            (None, None) => Err(EngineError::Stopped),
+        }
+    }
+
+    /// Puts the documents of shards that cannot be copied record by record into one file.
+    fn gather<C: Choice>(
+        &self,
+        sources: &[Source<'_>],
+        target: &Path,
+        choice: &impl Fn(&Source<'_>) -> Result<C, EngineError>,
+    ) -> Result<(), EngineError> {
+        let mut writer = JsonlWriter::create(target, Compression::Zstd)?;
+        let mut extractor = Extractor::default();
+        for source in sources {
+            let choice = choice(source)?;
+            let mut reader = source.shard.open(self.options)?;
+            let lines = reader.format() == Format::Jsonl;
+            while let Some(item) = reader.next()? {
+                if self.watch.stopped() {
+                    return Err(EngineError::Stopped);
+                }
+                let Item::Document(document) = item else { continue };
+                if !choice.stays(document.place.record) {
+                    continue;
+                }
+                match document.raw.filter(|_| lines) {
+                    Some(raw) => writer.copy(raw)?,
+                    None => {
+                        let text = extractor.extract(&document, self.content).text;
+                        writer.document(document.id, document.url, text)?;
+                    }
+                }
+            }
+        }
+        Ok(writer.finish()?)
+    }
+}

@@ -1,0 +1,390 @@
+//! Patches: a corpus without the documents that a list names.
+//!
+//! A list is `removed.jsonl` of a job, any JSON lines with `id` or `n`, or plain lines with an id each. It is held as digests,
+//! 16 bytes per document, 40 by number. All shards are read once to find the listed documents, and once more to be copied; the
+//! copies are those that a job writes for what it keeps.
+//!
+//! ```
+//! use lookalike_engine::patch::{By, Patch};
+//!
+//! let list = "{\"id\":\"b\",\"witness\":\"a\",\"n\":1}\nc\n";
+//! let patch = Patch::read("removed.jsonl", list.as_bytes(), By::Id)?;
+//! assert_eq!(patch.len(), 2);
+//! # Ok::<(), lookalike_engine::EngineError>(())
+//! ```
+
+use std::io::BufRead;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use lookalike_corpus::write::shard::Note;
+use lookalike_corpus::{Corpus, Format, Item, Shard};
+use lookalike_model::Rejection;
+use lookalike_text::extract::ContentMode;
+use lookalike_text::hash;
+use serde::Deserialize;
+
+use crate::copies::{Choice, Copies, Source};
+use crate::error::EngineError;
+use crate::walk::{WalkError, Watch};
+
+/// What a document is known by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Its id, `id` in the list: all documents that bear it go.
+    Id,
+    /// Its ordinal, `n` in the list: the input must be the one that the list was made from.
+    Number,
+}
+
+/// A list of documents that go.
+#[derive(Debug, Clone)]
+pub struct Patch {
+    by: By,
+    /// Digests of ids, ascending, each once.
+    ids: Vec<u128>,
+    /// Ordinals, ascending, each once, with the digest of the id that the list has for it.
+    numbers: Vec<(u32, Option<u128>)>,
+    /// Every line has an ordinal.
+    has_numbers: bool,
+}
+
+/// A line of the list.
+#[derive(Deserialize)]
+struct Listed {
+    id: Option<String>,
+    n: Option<u64>,
+}
+
+/// Longer lines are none of a list.
+const LONGEST: u64 = 1 << 20;
+
+impl Patch {
+    /// Reads a list, uncompressed; `name` stands in errors.
+    ///
+    /// # Errors
+    /// At the first line that does not say which document is meant.
+    pub fn read(name: &str, mut from: impl BufRead, by: By) -> Result<Self, EngineError> {
+        let mut patch = Patch { by, ids: Vec::new(), numbers: Vec::new(), has_numbers: true };
+        let (mut line, mut number) = (Vec::new(), 0);
+        loop {
+            line.clear();
+            number += 1;
+            let wrong =
+                |what: &str| EngineError::List { name: name.to_owned(), line: number, what: what.to_owned() };
+            let read = std::io::Read::take(&mut from, LONGEST).read_until(b'\n', &mut line);
+            if read.map_err(|error| wrong(&format!("it cannot be read: {error}")))? == 0 {
+                break;
+            }
+            let text = std::str::from_utf8(&line).map_err(|_| wrong("it is not UTF-8; convert the list"))?;
+            let text = text.strip_prefix('\u{feff}').unwrap_or(text).trim();
+            if text.is_empty() {
+                continue;
+            }
+            if line.len() as u64 == LONGEST {
+                return Err(wrong("it is too long for a line of a list; name a list of documents"));
+            }
+            patch.add(text).map_err(wrong)?;
+        }
+        patch.ids.sort_unstable();
+        patch.ids.dedup();
+        patch.numbers.sort_unstable();
+        // A number without an id comes before the same with one, and says no more.
+        patch.numbers.dedup_by(|later, earlier| {
+            let same = later.0 == earlier.0 && (earlier.1.is_none() || earlier.1 == later.1);
+            if same {
+                earlier.1 = later.1;
+            }
+            same
+        });
+        Ok(patch)
+    }
+
+    fn add(&mut self, text: &str) -> Result<(), &'static str> {
+        let listed = match text.starts_with('{') {
+            true => serde_json::from_str(text).map_err(|_| "it is no JSON with id or n; correct it")?,
+            false => Listed { id: Some(text.to_owned()), n: None },
+        };
+        let digest = listed.id.as_ref().map(|id| hash::digest(id.as_bytes()));
+        self.has_numbers &= listed.n.is_some();
+        match (self.by, digest, listed.n) {
+            (By::Id, None, _) => Err("it has no id; give a list that has, or --by n"),
+            (By::Number, _, None) => Err("it has no n; give a list that has, or --by id"),
+            (By::Id, Some(digest), _) => {
+                self.ids.push(digest);
+                Ok(())
+            }
+            (By::Number, digest, Some(n)) => {
+                let n = u32::try_from(n).map_err(|_| "its n is larger than any document's; correct it")?;
+                self.ids.extend(digest);
+                self.numbers.push((n, digest));
+                Ok(())
+            }
+        }
+    }
+
+    /// How many documents are listed.
+    pub fn len(&self) -> u64 {
+        match self.by {
+            By::Id => self.ids.len() as u64,
+            By::Number => self.numbers.len() as u64,
+        }
+    }
+
+    /// True when none are.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// True when every line has an ordinal, too.
+    pub fn has_numbers(&self) -> bool {
+        self.has_numbers && !self.is_empty()
+    }
+
+    /// The list in one word, whatever its order.
+    pub fn digest(&self) -> String {
+        let parts = format!("{:?} {:?} {:?}", self.by, self.ids, self.numbers);
+        format!("{:032x}", hash::digest(parts.as_bytes()))
+    }
+
+    /// Finds the listed documents of a shard; hands out what cannot be read.
+    pub fn survey(
+        &self,
+        shard: &Shard,
+        corpus: &Corpus,
+        watch: &Watch,
+        mut reject: impl FnMut(&Rejection) -> Result<(), WalkError>,
+    ) -> Result<Survey, WalkError> {
+        let mut reader = shard.open(corpus.options())?;
+        let mut survey = Survey { format: reader.format(), records: 0, rejected: 0, hits: Vec::new() };
+        let mut read = 0;
+        loop {
+            watch.check()?;
+            let consumed = reader.consumed();
+            watch.bytes.fetch_add(consumed.saturating_sub(read), Ordering::Relaxed);
+            read = consumed;
+            match reader.next()? {
+                None => return Ok(survey),
+                Some(Item::Skipped(_)) => {}
+                Some(Item::Rejected(rejection)) => {
+                    survey.records += 1;
+                    survey.rejected += 1;
+                    reject(&rejection)?;
+                }
+                Some(Item::Document(document)) => {
+                    survey.records += 1;
+                    watch.documents.fetch_add(1, Ordering::Relaxed);
+                    let digest = hash::digest(document.id.as_bytes());
+                    if let Ok(place) = self.ids.binary_search(&digest) {
+                        survey.hits.push((document.place.record as u32, place as u32));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Decides which documents go, from what was found in all shards, in their order.
+    ///
+    /// # Errors
+    /// By number, when a document has another id than the list says: the input is another one.
+    pub fn settle(&self, surveys: &[Survey]) -> Result<Cut, EngineError> {
+        let mut cut = Cut { shards: Vec::new(), counts: Counts { listed: self.len(), ..Counts::default() } };
+        let mut met = vec![false; self.ids.len()];
+        let mut first = 0u64;
+        for survey in surveys {
+            let end = first + survey.records;
+            let gone = match self.by {
+                By::Id => survey.by_id(&mut met, &mut cut.counts),
+                By::Number => self.by_number(survey, first, end)?,
+            };
+            cut.counts.documents += survey.records;
+            cut.counts.rejected += survey.rejected;
+            cut.counts.removed += gone.len() as u64;
+            cut.shards.push((survey.format, gone));
+            first = end;
+        }
+        cut.counts.missing = match self.by {
+            By::Id => met.iter().filter(|met| !**met).count() as u64,
+            By::Number => self.numbers.len() as u64 - cut.counts.removed,
+        };
+        Ok(cut)
+    }
+
+    /// Record numbers of the listed documents between two ordinals.
+    fn by_number(&self, survey: &Survey, first: u64, end: u64) -> Result<Vec<u32>, EngineError> {
+        let place = |ordinal: u64| self.numbers.partition_point(|(n, _)| u64::from(*n) < ordinal);
+        let mut gone = Vec::new();
+        for &(n, digest) in &self.numbers[place(first)..place(end)] {
+            let record = (u64::from(n) - first) as u32;
+            let is_so = |digest: u128| {
+                let hit = survey.hits.binary_search_by_key(&record, |(record, _)| *record);
+                hit.is_ok_and(|hit| self.ids[survey.hits[hit].1 as usize] == digest)
+            };
+            if !digest.is_none_or(is_so) {
+                return Err(EngineError::Request(format!(
+                    "document {n} of the input has another id than the list says; give the input that the list was made from, \
+                     in the same order, or --by id"
+                )));
+            }
+            gone.push(record);
+        }
+        Ok(gone)
+    }
+}
+
+/// What was found in a shard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Survey {
+    format: Format,
+    /// Its records, those included that cannot be read.
+    records: u64,
+    rejected: u64,
+    /// Record numbers of documents whose ids are listed, ascending, and which ids these are.
+    hits: Vec<(u32, u32)>,
+}
+
+impl Survey {
+    fn by_id(&self, met: &mut [bool], counts: &mut Counts) -> Vec<u32> {
+        for &(_, id) in &self.hits {
+            counts.duplicates += u64::from(std::mem::replace(&mut met[id as usize], true));
+        }
+        self.hits.iter().map(|(record, _)| *record).collect()
+    }
+}
+
+/// How many documents there are, and what becomes of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Documents that the list names.
+    pub listed: u64,
+    /// Records of the input.
+    pub documents: u64,
+    /// Records that cannot be read.
+    pub rejected: u64,
+    /// Documents that go.
+    pub removed: u64,
+    /// Listed documents that are not there.
+    pub missing: u64,
+    /// By id, documents that go beyond the first of each id.
+    pub duplicates: u64,
+}
+
+impl Counts {
+    /// Documents that stay.
+    pub fn kept(&self) -> u64 {
+        self.documents - self.rejected - self.removed
+    }
+}
+
+/// Which documents go from each shard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cut {
+    /// Format and record numbers, ascending, of every shard.
+    shards: Vec<(Format, Vec<u32>)>,
+    /// What that comes to.
+    pub counts: Counts,
+}
+
+impl Cut {
+    /// Copies all shards into a folder, which is there, without the documents that go. Copies that are there stay as they
+    /// are; documents of shards that cannot be copied go to `kept.jsonl.zst`.
+    pub fn write(
+        &self,
+        corpus: &Corpus,
+        content: ContentMode,
+        root: &Path,
+        threads: usize,
+        watch: &Watch,
+    ) -> Result<(), EngineError> {
+        let shards = corpus.shards().iter().zip(&self.shards).enumerate();
+        let sources = shards
+            .map(|(place, (shard, (format, _)))| Source { shard, format: Some(*format), place })
+            .collect();
+        let options = corpus.options();
+        let copies = Copies { root, name: "kept", options, content, annotate: false, threads, watch };
+        copies.write(sources, |source| Ok(Gone(&self.shards[source.place].1)))
+    }
+}
+
+/// Documents that go, by record number.
+struct Gone<'g>(&'g [u32]);
+
+impl Choice for Gone<'_> {
+    fn stays(&self, record: u64) -> bool {
+        u32::try_from(record).is_ok_and(|record| self.0.binary_search(&record).is_err())
+    }
+
+    fn note(&mut self, record: u64) -> Result<Note, EngineError> {
+        Ok(Note { cluster: record, copies: 1 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lookalike_corpus::ReadOptions;
+
+    use super::*;
+
+    const ONE: &str = "{\"id\":\"a\",\"text\":\"1\"}\n{}\n{\"id\":\"b\",\"text\":\"2\"}\n";
+    const TWO: &str = "{\"id\":\"b\",\"text\":\"3\"}\n{\"id\":\"c\",\"text\":\"4\"}\n";
+
+    fn cut(list: &str, by: By) -> Result<(Counts, Vec<Vec<u32>>), EngineError> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("1.jsonl"), ONE).unwrap();
+        std::fs::write(folder.path().join("2.jsonl"), TWO).unwrap();
+        let corpus = Corpus::open(&[folder.path()], ReadOptions::default()).unwrap();
+        let patch = Patch::read("list", list.as_bytes(), by)?;
+        let survey = |shard| patch.survey(shard, &corpus, &Watch::default(), |_| Ok(())).unwrap();
+        let cut = patch.settle(&corpus.shards().iter().map(survey).collect::<Vec<_>>())?;
+        Ok((cut.counts, cut.shards.into_iter().map(|(_, gone)| gone).collect()))
+    }
+
+    #[test]
+    fn all_documents_of_an_id_go() {
+        let (counts, gone) = cut("b\n\n{\"id\":\"x\",\"n\":0}\n", By::Id).unwrap();
+        assert_eq!(gone, [vec![2], vec![0]]);
+        let expected = Counts { listed: 2, documents: 5, rejected: 1, removed: 2, missing: 1, duplicates: 1 };
+        assert_eq!((counts, counts.kept()), (expected, 2));
+    }
+
+    #[test]
+    fn one_document_of_a_number_goes() {
+        let (counts, gone) =
+            cut("{\"id\":\"b\",\"n\":3}\n{\"n\":3}\n{\"n\":4}\n{\"n\":9}\n", By::Number).unwrap();
+        assert_eq!(gone, [vec![], vec![0, 1]]);
+        let expected = Counts { listed: 3, documents: 5, rejected: 1, removed: 2, missing: 1, duplicates: 0 };
+        assert_eq!(counts, expected);
+    }
+
+    #[test]
+    fn a_number_with_another_id_is_another_input() {
+        for list in ["{\"id\":\"a\",\"n\":3}\n", "{\"id\":\"zz\",\"n\":3}\n", "{\"id\":\"a\",\"n\":1}\n"] {
+            let error = cut(list, By::Number).unwrap_err().to_string();
+            assert!(error.contains("has another id than the list says"), "{error}");
+        }
+    }
+
+    #[test]
+    fn lines_that_name_nothing_are_told() {
+        let told = |list: &[u8], by| Patch::read("list", list, by).unwrap_err().to_string();
+        assert_eq!(
+            told(b"a\nb\n", By::Number),
+            "list, line 1: it has no n; give a list that has, or --by id"
+        );
+        assert_eq!(
+            told(b"a\n{\"n\":1}\n", By::Id),
+            "list, line 2: it has no id; give a list that has, or --by n"
+        );
+        assert_eq!(told(b"{\"id\":1}\n", By::Id), "list, line 1: it is no JSON with id or n; correct it");
+        assert_eq!(told(b"a\n\xff\n", By::Id), "list, line 2: it is not UTF-8; convert the list");
+    }
+
+    #[test]
+    fn lists_say_the_same_in_any_order() {
+        let read = |list: &str| Patch::read("list", list.as_bytes(), By::Id).unwrap();
+        assert_eq!(read("a\nb\na\n").digest(), read("b\n{\"id\":\"a\"}\n").digest());
+        assert_ne!(read("a\n").digest(), read("b\n").digest());
+        assert!(read("").is_empty() && !read("").has_numbers());
+        assert!(read("{\"id\":\"a\",\"n\":4}\n").has_numbers() && !read("a\n").has_numbers());
+    }
+}

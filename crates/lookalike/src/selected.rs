@@ -1,0 +1,384 @@
+//! Some documents of a corpus, by their names: what was judged or retrieved is a small part of a web.
+//!
+//! They are copied into a folder as JSON lines with their text taken out, in the order of the corpus. All shards are read, on
+//! any number of threads, but only what is wanted is extracted. A copy that is there is not made again, so that work
+//! that stands on it can go on after a stop.
+//!
+//! ```
+//! use lookalike::corpus::{Corpus, ReadOptions};
+//! use lookalike::selected::Selected;
+//! use lookalike::text::extract::ContentMode;
+//! use lookalike::walk::Watch;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let lines = b"{\"id\":\"a\",\"html\":\"<p>one\"}\n{\"id\":\"b\",\"text\":\"two\"}\n";
+//! let corpus = Corpus::in_memory("pages.jsonl", lines.as_slice().into(), ReadOptions::default());
+//! let some = Selected::copy(folder.path(), &corpus, ContentMode::Page, &["a", "x"], 2, &Watch::default())?;
+//! assert_eq!((some.found, some.missing), (1, vec!["x".to_owned()]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lookalike_corpus::write::Sink;
+use lookalike_corpus::{Compression, Corpus, CorpusError, Item, Origin, ReadOptions, Shard};
+use lookalike_engine::walk::{self, WalkError, Watch};
+use lookalike_model::{Rejection, Unit};
+use lookalike_text::extract::{ContentMode, Extractor};
+use lookalike_text::hash;
+use serde::{Deserialize, Serialize};
+
+/// Documents that were copied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Selected {
+    /// Wanted documents that are there.
+    pub found: u64,
+    /// Names that no document bears, ascending.
+    pub missing: Vec<String>,
+    /// Documents beyond the first of each wanted name; they are left out.
+    pub repeated: u64,
+    /// Records of the corpus.
+    pub documents: u64,
+    /// Records that could not be read.
+    pub rejected: u64,
+    /// Where the first of them is, and why.
+    pub first_rejection: Option<String>,
+    /// Bytes of the longest line of the copy.
+    longest: u64,
+    /// What was copied from where.
+    source: String,
+    /// The file.
+    #[serde(skip)]
+    path: PathBuf,
+}
+
+const LINES: &str = "documents.jsonl";
+const FACTS: &str = "documents.json";
+const REJECTED: &str = "rejected.jsonl";
+/// Why a copy is not made.
+const OTHERS: &str = "it holds other documents, or the same as they were at another time or were read in another way; remove it, \
+                      or write to another place";
+/// Names of files that hold what single shards have.
+const PART: &str = ".part-";
+
+/// A document in the copy.
+#[derive(Serialize)]
+struct Line<'d> {
+    id: &'d str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'d str>,
+    text: &'d str,
+}
+
+impl Selected {
+    /// Copies the documents with these names, ascending and each once, into `folder`, unless that was done. A folder that
+    /// holds another copy is refused.
+    pub fn copy(
+        folder: &Path,
+        corpus: &Corpus,
+        content: ContentMode,
+        names: &[&str],
+        threads: usize,
+        watch: &Watch,
+    ) -> Result<Selected, WalkError> {
+        let source = source(corpus, content, names);
+        std::fs::create_dir_all(folder).map_err(writing(folder))?;
+        let (path, facts) = (folder.join(LINES), folder.join(FACTS));
+        let before = std::fs::read(&facts).ok();
+        // What cannot be read was never finished.
+        match before.and_then(|text| serde_json::from_slice::<Selected>(&text).ok()) {
+            Some(before) if before.source == source && path.is_file() => {
+                return Ok(Selected { path, ..before });
+            }
+            Some(before) if before.source != source => {
+                return Err(writing(folder)(io::Error::other(OTHERS)).into());
+            }
+            _ => {}
+        }
+        sweep(folder);
+        let copying = Copying { folder, corpus, content, names, watch, parts: AtomicU64::new(0) };
+        let parts = walk::shards(corpus, threads, |shard| copying.part(shard))?;
+        watch.check()?;
+        let mut seen = vec![false; names.len()];
+        let mut repeated = 0;
+        let mut sink = Sink::create(&path, Compression::None)?;
+        for part in &parts {
+            repeated += part.append(&mut seen, &mut sink).map_err(writing(&path))?;
+        }
+        sink.finish()?;
+        let path_of_rejected = folder.join(REJECTED);
+        let mut sink = Sink::create(&path_of_rejected, Compression::None)?;
+        for part in &parts {
+            part.append_rejections(&mut sink).map_err(writing(&path_of_rejected))?;
+        }
+        sink.finish()?;
+        sweep(folder);
+        let missing = names.iter().zip(&seen).filter(|(_, seen)| !**seen);
+        let selected = Selected {
+            found: seen.iter().filter(|seen| **seen).count() as u64,
+            missing: missing.map(|(name, _)| (*name).to_owned()).collect(),
+            repeated,
+            documents: parts.iter().map(|part| part.documents).sum(),
+            rejected: parts.iter().map(|part| part.rejected).sum(),
+            first_rejection: parts.iter().find_map(|part| part.first_rejection.clone()),
+            longest: parts.iter().flat_map(|part| &part.found).map(|(_, bytes)| *bytes).max().unwrap_or(0),
+            source,
+            path,
+        };
+        let mut sink = Sink::create(&facts, Compression::None)?;
+        serde_json::to_writer(&mut sink, &selected).map_err(io::Error::from).map_err(writing(&facts))?;
+        sink.finish()?;
+        Ok(selected)
+    }
+
+    /// The copy as a corpus. Whatever was read once is not too long to be read again.
+    pub fn corpus(&self) -> Result<Corpus, CorpusError> {
+        let mut options = ReadOptions::default();
+        options.max_document_bytes = options.max_document_bytes.max(self.longest as usize);
+        Corpus::open(&[&self.path], options)
+    }
+
+    /// Copies a line of JSON for every record that could not be read: source, position, reason.
+    pub fn copy_rejections(&self, to: &mut impl Write) -> io::Result<()> {
+        let mut from = File::open(self.path.with_file_name(REJECTED))?;
+        io::copy(&mut from, to).map(drop)
+    }
+}
+
+/// What is copied from where, in one word.
+fn source(corpus: &Corpus, content: ContentMode, names: &[&str]) -> String {
+    let mark = |shard: &Shard| match &shard.origin {
+        Origin::File(path) => {
+            format!("{:?}", std::fs::metadata(path).and_then(|facts| facts.modified()).ok())
+        }
+        Origin::Memory(bytes) => format!("{:032x}", hash::digest(bytes)),
+        Origin::Stdin | Origin::Object(_) => String::new(),
+    };
+    let shards: Vec<String> = corpus
+        .shards()
+        .iter()
+        .map(|shard| format!("{} {:?} {}", shard.name, shard.bytes, mark(shard)))
+        .collect();
+    let version = env!("CARGO_PKG_VERSION");
+    let all = format!("{version} {shards:?} {:?} {content:?} {names:?}", corpus.options());
+    format!("{:032x}", hash::digest(all.as_bytes()))
+}
+
+/// Removes what shards had, which is in its place by now or was never finished, and what a killed process had begun.
+fn sweep(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(PART) || name.starts_with(".lookalike-") {
+            // Nothing is lost if it stays.
+            drop(std::fs::remove_file(entry.path()));
+        }
+    }
+}
+
+/// What one shard has.
+#[derive(Default)]
+struct Part {
+    documents: u64,
+    rejected: u64,
+    first_rejection: Option<String>,
+    /// Which names were found, in order, each with the length of its line.
+    found: Vec<(usize, u64)>,
+    /// Their lines.
+    lines: Option<PathBuf>,
+    /// A line for each rejection.
+    rejections: Option<PathBuf>,
+}
+
+/// A rejection in the copy.
+#[derive(Serialize)]
+struct RejectedLine<'r> {
+    source: &'r str,
+    position: u64,
+    reason: &'r str,
+}
+
+/// Documents on their way into a folder.
+struct Copying<'c> {
+    folder: &'c Path,
+    corpus: &'c Corpus,
+    content: ContentMode,
+    names: &'c [&'c str],
+    watch: &'c Watch,
+    parts: AtomicU64,
+}
+
+impl Copying<'_> {
+    /// Puts the wanted documents of a shard into a file of their own.
+    fn part(&self, shard: &Shard) -> Result<Part, WalkError> {
+        let mut reader = shard.open(self.corpus.options())?;
+        let mut extractor = Extractor::default();
+        let mut part = Part::default();
+        let (mut sink, mut rejections): (Option<Sink>, Option<Sink>) = (None, None);
+        let (mut line, mut read) = (Vec::new(), 0);
+        loop {
+            self.watch.check()?;
+            let consumed = reader.consumed();
+            self.watch.bytes.fetch_add(consumed.saturating_sub(read), Ordering::Relaxed);
+            read = consumed;
+            let Some(item) = reader.next()? else { break };
+            let document = match item {
+                Item::Skipped(_) => continue,
+                Item::Rejected(rejection) => {
+                    part.reject(shard, &rejection);
+                    let path = part.rejections.get_or_insert_with(|| self.next());
+                    let reason = rejection.reason.to_string();
+                    let position = rejection.place.position;
+                    line.clear();
+                    serde_json::to_writer(
+                        &mut line,
+                        &RejectedLine { source: &shard.name, position, reason: &reason },
+                    )
+                    .map_err(io::Error::from)
+                    .map_err(writing(path))?;
+                    line.push(b'\n');
+                    let sink = match &mut rejections {
+                        Some(sink) => sink,
+                        none => none.insert(Sink::create(path, Compression::None)?),
+                    };
+                    sink.write_all(&line).map_err(writing(path))?;
+                    continue;
+                }
+                Item::Document(document) => document,
+            };
+            part.documents += 1;
+            self.watch.documents.fetch_add(1, Ordering::Relaxed);
+            let Ok(name) = self.names.binary_search(&document.id) else { continue };
+            let text = extractor.extract(&document, self.content).text;
+            line.clear();
+            let path = part.lines.get_or_insert_with(|| self.next());
+            let written =
+                serde_json::to_writer(&mut line, &Line { id: document.id, url: document.url, text });
+            written.map_err(io::Error::from).map_err(writing(path))?;
+            line.push(b'\n');
+            let sink = match &mut sink {
+                Some(sink) => sink,
+                none => none.insert(Sink::create(path, Compression::None)?),
+            };
+            sink.write_all(&line).map_err(writing(path))?;
+            part.found.push((name, line.len() as u64));
+        }
+        sink.map_or(Ok(()), Sink::finish)?;
+        rejections.map_or(Ok(()), Sink::finish)?;
+        Ok(part)
+    }
+
+    /// A new file for what a shard has.
+    fn next(&self) -> PathBuf {
+        self.folder.join(format!("{PART}{}", self.parts.fetch_add(1, Ordering::Relaxed)))
+    }
+}
+
+impl Part {
+    fn reject(&mut self, shard: &Shard, rejection: &Rejection) {
+        self.documents += 1;
+        self.rejected += 1;
+        let unit = match rejection.unit {
+            Unit::Byte => "byte",
+            Unit::Row => "row",
+        };
+        let place = || format!("{}, {unit} {}: {}", shard.name, rejection.place.position, rejection.reason);
+        self.first_rejection.get_or_insert_with(place);
+    }
+
+    fn append_rejections(&self, to: &mut Sink) -> io::Result<()> {
+        let Some(lines) = &self.rejections else { return Ok(()) };
+        io::copy(&mut File::open(lines)?, to).map(drop)
+    }
+
+    /// Appends the lines of names that were not seen before; returns how many were.
+    fn append(&self, seen: &mut [bool], to: &mut Sink) -> io::Result<u64> {
+        let Some(lines) = &self.lines else { return Ok(0) };
+        let mut from = io::BufReader::new(File::open(lines)?);
+        let mut repeated = 0;
+        for &(name, length) in &self.found {
+            let mut line = (&mut from).take(length);
+            let again = std::mem::replace(&mut seen[name], true);
+            repeated += u64::from(again);
+            if again {
+                io::copy(&mut line, &mut io::sink())?
+            } else {
+                io::copy(&mut line, to)?
+            };
+        }
+        Ok(repeated)
+    }
+}
+
+fn writing(path: &Path) -> impl FnOnce(io::Error) -> CorpusError + '_ {
+    move |source| CorpusError::Write { name: path.display().to_string(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str =
+        "{\"id\":\"b\",\"html\":\"<p>bee\",\"url\":\"http://b.com/\"}\n{\"id\":\"x\",\"text\":\"no\"}\n{}\n";
+    const TWO: &str = "{\"id\":\"b\",\"text\":\"again\"}\n{\"id\":\"a\",\"text\":\"\\\"ay\\\"\"}\n";
+
+    fn corpus(folder: &Path) -> Corpus {
+        std::fs::write(folder.join("1.jsonl"), ONE).unwrap();
+        std::fs::write(folder.join("2.jsonl"), TWO).unwrap();
+        let inputs = ["1.jsonl", "2.jsonl"].map(|name| folder.join(name));
+        Corpus::open(&inputs, ReadOptions::default()).unwrap()
+    }
+
+    fn select(folder: &Path, corpus: &Corpus, names: &[&str], threads: usize) -> Selected {
+        Selected::copy(folder, corpus, ContentMode::Page, names, threads, &Watch::default()).unwrap()
+    }
+
+    #[test]
+    fn wanted_documents_are_copied_once_in_the_order_of_the_corpus() {
+        let folder = tempfile::tempdir().unwrap();
+        let corpus = corpus(folder.path());
+        for threads in [1, 2] {
+            let to = folder.path().join(format!("to-{threads}"));
+            let selected = select(&to, &corpus, &["a", "b", "c"], threads);
+            assert_eq!((selected.found, selected.repeated, selected.rejected), (2, 1, 1));
+            assert_eq!((selected.documents, selected.missing.as_slice()), (5, &["c".to_owned()][..]));
+            assert!(selected.first_rejection.unwrap().starts_with("1.jsonl, "));
+            let lines = std::fs::read_to_string(to.join(LINES)).unwrap();
+            let expected = "{\"id\":\"b\",\"url\":\"http://b.com/\",\"text\":\"bee\"}\n{\"id\":\"a\",\"text\":\"\\\"ay\\\"\"}\n";
+            assert_eq!(lines.replace("\\n", ""), expected);
+        }
+    }
+
+    #[test]
+    fn a_copy_that_is_there_stays_and_another_one_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (corpus, to) = (corpus(folder.path()), folder.path().join("to"));
+        std::fs::create_dir(&to).unwrap();
+        std::fs::write(to.join(".part-7"), "what a killed process left").unwrap();
+        let first = select(&to, &corpus, &["a"], 1);
+        assert_eq!(std::fs::read_dir(&to).unwrap().count(), 2);
+        let modified = || std::fs::metadata(to.join(LINES)).unwrap().modified().unwrap();
+        let then = modified();
+        assert_eq!(select(&to, &corpus, &["a"], 2), first);
+        assert_eq!(modified(), then);
+        assert_eq!(first.corpus().unwrap().shards().len(), 1);
+        let other =
+            Selected::copy(&to, &corpus, ContentMode::Page, &["x"], 1, &Watch::default()).unwrap_err();
+        assert!(other.to_string().ends_with("remove it, or write to another place"), "{other}");
+        assert_eq!(modified(), then);
+    }
+
+    #[test]
+    fn a_stop_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (corpus, to) = (corpus(folder.path()), folder.path().join("to"));
+        let watch = Watch::default();
+        watch.stop.store(true, Ordering::Relaxed);
+        let stopped = Selected::copy(&to, &corpus, ContentMode::Page, &["a"], 1, &watch);
+        assert!(matches!(stopped, Err(WalkError::Stopped)));
+        assert_eq!(std::fs::read_dir(&to).unwrap().count(), 0);
+    }
+}

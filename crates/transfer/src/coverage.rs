@@ -1,0 +1,139 @@
+//! What is left of a collection of judgments: grades by track, and documents by topic.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use lookalike::judgments::tally::Grades;
+use lookalike::judgments::{Judgment, Judgments};
+use serde::Serialize;
+
+use crate::moved::Moved;
+
+/// A track before and after.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Track {
+    /// The file of judgments.
+    pub track: String,
+    /// Its layout.
+    pub layout: &'static str,
+    /// Its judgments.
+    pub judgments: u64,
+    /// Those whose document has a near-duplicate in the new corpus.
+    pub carried: u64,
+    /// Judgments of the new corpus.
+    pub written: u64,
+    /// Judgments that met another one of the same topic and new document.
+    pub merged: u64,
+    /// Meetings in which grades differed.
+    pub conflicts: u64,
+    /// Judgments that are of no document.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub of_no_document: u64,
+    /// Grades before.
+    pub grades_before: Grades,
+    /// Grades after.
+    pub grades_after: Grades,
+    /// Topics.
+    pub topics: u64,
+    /// Topics with a relevant document before.
+    pub topics_relevant_before: u64,
+    /// Topics with a relevant document after.
+    pub topics_relevant_after: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// A topic before and after.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Topic {
+    /// Judgments before and after.
+    pub judged: [u64; 2],
+    /// Those of them that say relevant.
+    pub relevant: [u64; 2],
+}
+
+impl Topic {
+    /// True when it had a relevant document and has none any more.
+    pub fn lost(&self) -> bool {
+        self.relevant[0] > 0 && self.relevant[1] == 0
+    }
+}
+
+/// The topics of a track, by name.
+pub fn topics<'j>(before: &'j Judgments, after: &'j Moved) -> BTreeMap<&'j str, Topic> {
+    let mut topics: BTreeMap<&str, Topic> = BTreeMap::new();
+    for (when, judgments) in [&before.lines, &after.judgments].into_iter().enumerate() {
+        for judgment in judgments {
+            let topic = topics.entry(judgment.topic()).or_default();
+            topic.judged[when] += 1;
+            topic.relevant[when] += u64::from(judgment.grade().is_relevant());
+        }
+    }
+    topics
+}
+
+fn grades(judgments: &[Judgment]) -> Grades {
+    let mut grades = Grades::default();
+    judgments.iter().for_each(|judgment| *grades.0.entry(judgment.grade()).or_default() += 1);
+    grades
+}
+
+/// A track in numbers.
+pub fn track(before: &Judgments, after: &Moved) -> Track {
+    let topics = topics(before, after);
+    let with_relevant = |when: usize| topics.values().filter(|topic| topic.relevant[when] > 0).count() as u64;
+    Track {
+        track: before.track.clone(),
+        layout: before.layout.name(),
+        judgments: before.lines.len() as u64,
+        carried: after.carried,
+        written: after.judgments.len() as u64,
+        merged: after.merged,
+        conflicts: after.conflicts.len() as u64,
+        of_no_document: after.of_no_document,
+        grades_before: grades(&before.lines),
+        grades_after: grades(&after.judgments),
+        topics: topics.len() as u64,
+        topics_relevant_before: with_relevant(0),
+        topics_relevant_after: with_relevant(1),
+    }
+}
+
+/// `topics.tsv`: every topic of every track.
+pub fn table(files: &[Judgments], moved: &[Moved]) -> String {
+    let mut out =
+        "track\ttopic\tjudged_before\tjudged_after\trelevant_before\trelevant_after\tlost\n".to_owned();
+    for (before, after) in files.iter().zip(moved) {
+        for (name, topic) in topics(before, after) {
+            let ([judged, now], [relevant, left]) = (topic.judged, topic.relevant);
+            let lost = if topic.lost() { "yes" } else { "no" };
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "{}\t{name}\t{judged}\t{now}\t{relevant}\t{left}\t{lost}", before.track);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::moved::{Heir, Heirs, Matches, moved};
+
+    #[test]
+    fn topics_that_lose_their_last_relevant_document_are_told() {
+        let text = "1 0 a 2\n1 0 b 0\n2 0 c 1\n2 0 b 0\n3 0 c 0\n";
+        let file = Judgments::read("web.txt", text.as_bytes(), None).unwrap();
+        let heir = |new: &str| vec![Heir { document: new.to_owned(), similarity: 1.0 }];
+        let heirs: Heirs = [("a".to_owned(), heir("x")), ("b".to_owned(), heir("y"))].into();
+        let after = moved(&file, &heirs, Matches::Best).unwrap();
+        let track = track(&file, &after);
+        assert_eq!((track.judgments, track.carried, track.written, track.topics), (5, 3, 3, 3));
+        assert_eq!((track.topics_relevant_before, track.topics_relevant_after), (2, 1));
+        assert_eq!(
+            table(std::slice::from_ref(&file), &[after]).lines().skip(1).collect::<Vec<_>>(),
+            ["web\t1\t2\t2\t1\t1\tno", "web\t2\t2\t1\t1\t0\tyes", "web\t3\t1\t0\t0\t0\tno"]
+        );
+    }
+}

@@ -1,0 +1,205 @@
+//! Judgments on their way from old documents to new ones.
+//!
+//! A judgment moves to the near-duplicates of its document, or to the most similar of them. Several old documents may meet in one new
+//! document: then the judgment of the most similar old one stands for each topic; of several as similar, the grade that most of
+//! them have, then the lower one. Grades are no plain scale, so whoever disagrees is told of every case.
+
+use std::collections::BTreeMap;
+
+use lookalike::judgments::{Grade, Judgment, Judgments, ListError};
+use serde::Serialize;
+
+/// A near-duplicate of a judged document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Heir {
+    /// Its id in the new corpus.
+    pub document: String,
+    /// How similar the judged document is to it.
+    pub similarity: f64,
+}
+
+/// The near-duplicates of each judged document, the best one first.
+pub type Heirs = BTreeMap<String, Vec<Heir>>;
+
+/// Which near-duplicates a judgment moves to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Matches {
+    /// The best one.
+    Best,
+    /// All of them.
+    All,
+}
+
+/// What one old document says of a new one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Claim {
+    /// The old document.
+    pub old: String,
+    /// Its similarity to the new one.
+    pub similarity: f64,
+    /// Its grade, as it stands.
+    pub grade: String,
+    /// Where the judgment stands in its file, from 0.
+    #[serde(skip)]
+    place: usize,
+    #[serde(skip)]
+    parsed: Option<Grade>,
+}
+
+/// Old documents with different grades that met in one new document.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Conflict {
+    /// The file of judgments.
+    pub track: String,
+    /// The topic.
+    pub topic: String,
+    /// The subtopic, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subtopic: Option<String>,
+    /// The new document.
+    pub new: String,
+    /// The claim that stands.
+    pub kept: Claim,
+    /// The others.
+    pub dropped: Vec<Claim>,
+}
+
+/// What became of one file of judgments.
+#[derive(Debug, Default)]
+pub struct Moved {
+    /// The judgments of the new corpus, in the order of the old ones.
+    pub judgments: Vec<Judgment>,
+    /// Judgments whose document has a near-duplicate.
+    pub carried: u64,
+    /// Judgments that were dropped since another one stands for the same topic and new document.
+    pub merged: u64,
+    /// Judgments that are of no document.
+    pub of_no_document: u64,
+    /// Where grades differed.
+    pub conflicts: Vec<Conflict>,
+}
+
+/// Moves the judgments of one file.
+pub fn moved(file: &Judgments, heirs: &Heirs, matches: Matches) -> Result<Moved, ListError> {
+    let mut out = Moved::default();
+    let mut claims: BTreeMap<(&str, &str, &str), Vec<Claim>> = BTreeMap::new();
+    for (place, judgment) in file.lines.iter().enumerate() {
+        if !judgment.is_of_document() {
+            out.of_no_document += 1;
+            continue;
+        }
+        let Some(heirs) = heirs.get(judgment.document()).filter(|heirs| !heirs.is_empty()) else { continue };
+        out.carried += 1;
+        let heirs = if matches == Matches::Best { &heirs[..1] } else { heirs };
+        for heir in heirs {
+            let key = (judgment.topic(), judgment.subtopic().unwrap_or_default(), heir.document.as_str());
+            let claims = claims.entry(key).or_default();
+            // A judgment that comes twice says no more than once.
+            if claims.iter().any(|claim| claim.old == judgment.document() && claim.grade == judgment.label())
+            {
+                out.merged += 1;
+                continue;
+            }
+            claims.push(Claim {
+                old: judgment.document().to_owned(),
+                similarity: heir.similarity,
+                grade: judgment.label().to_owned(),
+                place,
+                parsed: Some(judgment.grade()),
+            });
+        }
+    }
+    let mut kept: Vec<(usize, &str)> = Vec::with_capacity(claims.len());
+    for ((topic, subtopic, new), mut claims) in claims {
+        let standing = claims.swap_remove(stands(&claims));
+        kept.push((standing.place, new));
+        out.merged += claims.len() as u64;
+        if claims.iter().any(|claim| claim.grade != standing.grade) {
+            claims.sort_by_key(|claim| claim.place);
+            out.conflicts.push(Conflict {
+                track: file.track.clone(),
+                topic: topic.to_owned(),
+                subtopic: Some(subtopic.to_owned()).filter(|subtopic| !subtopic.is_empty()),
+                new: new.to_owned(),
+                kept: standing,
+                dropped: claims,
+            });
+        }
+    }
+    // A judgment with several near-duplicates has them in the order of their ids.
+    kept.sort_unstable();
+    out.judgments =
+        kept.into_iter().map(|(place, new)| file.lines[place].for_document(new)).collect::<Result<_, _>>()?;
+    Ok(out)
+}
+
+/// Which of several claims stands.
+fn stands(claims: &[Claim]) -> usize {
+    let highest = claims.iter().map(|claim| claim.similarity).fold(f64::NEG_INFINITY, f64::max);
+    let nearest: Vec<usize> = (0..claims.len()).filter(|&at| claims[at].similarity == highest).collect();
+    let times = |at: usize| nearest.iter().filter(|&&other| claims[other].grade == claims[at].grade).count();
+    let order = |&at: &usize| (std::cmp::Reverse(times(at)), claims[at].parsed, claims[at].place);
+    nearest.iter().copied().min_by_key(order).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> Judgments {
+        Judgments::read("qrels.test.txt", text.as_bytes(), None).unwrap()
+    }
+
+    fn heirs(all: &[(&str, &[(&str, f64)])]) -> Heirs {
+        let heir = |&(document, similarity): &(&str, f64)| Heir { document: document.to_owned(), similarity };
+        all.iter().map(|(old, new)| ((*old).to_owned(), new.iter().map(heir).collect())).collect()
+    }
+
+    fn lines(moved: &Moved) -> Vec<&str> {
+        moved.judgments.iter().map(Judgment::text).collect()
+    }
+
+    #[test]
+    fn judgments_go_where_their_documents_went() {
+        let file = file("1 0 a 2\n1 0 b -2\n2 0 a 0\n2 0 gone 1\n");
+        let heirs = heirs(&[("a", &[("x", 1.0), ("y", 0.9)]), ("b", &[("z", 0.95)])]);
+        let best = moved(&file, &heirs, Matches::Best).unwrap();
+        assert_eq!(lines(&best), ["1 0 x 2", "1 0 z -2", "2 0 x 0"]);
+        assert_eq!((best.carried, best.merged, best.conflicts.len()), (3, 0, 0));
+        let all = moved(&file, &heirs, Matches::All).unwrap();
+        assert_eq!(lines(&all), ["1 0 x 2", "1 0 y 2", "1 0 z -2", "2 0 x 0", "2 0 y 0"]);
+    }
+
+    #[test]
+    fn the_most_similar_document_decides_and_the_others_are_told() {
+        let file = file("1 0 a 0\n1 0 b 2\n1 0 c 0\n2 0 a 1\n2 0 b 1\n");
+        let heirs = heirs(&[("a", &[("x", 0.91)]), ("b", &[("x", 0.99)]), ("c", &[("x", 0.95)])]);
+        let moved = moved(&file, &heirs, Matches::Best).unwrap();
+        assert_eq!(lines(&moved), ["1 0 x 2", "2 0 x 1"]);
+        assert_eq!((moved.merged, moved.conflicts.len()), (3, 1));
+        let conflict = &moved.conflicts[0];
+        assert_eq!((conflict.kept.old.as_str(), conflict.kept.grade.as_str()), ("b", "2"));
+        let dropped: Vec<&str> = conflict.dropped.iter().map(|claim| claim.old.as_str()).collect();
+        assert_eq!(dropped, ["a", "c"]);
+    }
+
+    #[test]
+    fn ties_go_to_the_grade_of_most_then_to_the_lower() {
+        let same: &[(&str, f64)] = &[("x", 0.95)];
+        let heirs = heirs(&[("a", same), ("b", same), ("c", same), ("far", &[("x", 0.9)])]);
+        let most = file("1 0 a 3\n1 0 b 1\n1 0 c 3\n1 0 far 0\n");
+        assert_eq!(lines(&moved(&most, &heirs, Matches::Best).unwrap()), ["1 0 x 3"]);
+        let lower = file("1 0 a 3\n1 0 b -2\n1 0 far 3\n");
+        assert_eq!(lines(&moved(&lower, &heirs, Matches::Best).unwrap()), ["1 0 x -2"]);
+    }
+
+    #[test]
+    fn other_layouts_keep_their_columns() {
+        let prels = file("20001 a 1 1 0.5\n20001 b 0 2 1.0\n");
+        let heirs = heirs(&[("a", &[("x", 1.0)]), ("b", &[("y", 1.0)])]);
+        assert_eq!(
+            lines(&moved(&prels, &heirs, Matches::Best).unwrap()),
+            ["20001 x 1 1 0.5", "20001 y 0 2 1.0"]
+        );
+    }
+}

@@ -1,0 +1,80 @@
+//! The right side of a comparison in parts, in their order.
+
+use lookalike::engine::compared::{ShardPlace, Side};
+
+/// A part of the right side: some of its shards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segment {
+    /// What it is called.
+    pub name: String,
+    /// How many shards it has.
+    pub shards: usize,
+    /// The snapshot that it is a part of, from 0.
+    pub snapshot: usize,
+}
+
+/// Where segments end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Segments {
+    /// All of them.
+    pub segments: Vec<Segment>,
+    /// The number of the right document behind the last of each.
+    ends: Vec<u32>,
+}
+
+impl Segments {
+    /// Segments that together have all shards of the right side.
+    pub fn new(segments: Vec<Segment>, shards: &[ShardPlace]) -> Self {
+        let mut right = shards.iter().filter(|shard| shard.side == Side::Right);
+        let mut end = 0;
+        let ends = segments.iter().map(|segment| {
+            end = right.by_ref().take(segment.shards).last().map_or(end, |shard| shard.first + shard.records);
+            end
+        });
+        let ends = ends.collect();
+        Segments { segments, ends }
+    }
+
+    /// The segment of a right document.
+    pub fn of(&self, document: u32) -> usize {
+        let segment = self.ends.partition_point(|&end| end <= document);
+        segment.min(self.segments.len().saturating_sub(1))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// How many snapshots they are parts of.
+    pub fn snapshots(&self) -> usize {
+        self.segments.iter().map(|segment| segment.snapshot + 1).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_in_the_segment_of_their_shard() {
+        let place = |side, first, records| ShardPlace { side, name: String::new(), first, records };
+        let shards = [
+            place(Side::Left, 0, 100),
+            place(Side::Right, 0, 5),
+            place(Side::Right, 5, 0),
+            place(Side::Right, 5, 3),
+            place(Side::Right, 8, 2),
+        ];
+        let segment = |shards, snapshot| Segment { name: String::new(), shards, snapshot };
+        let segments = Segments::new(vec![segment(2, 0), segment(1, 0), segment(1, 1)], &shards);
+        let of: Vec<usize> = (0..10).map(|document| segments.of(document)).collect();
+        assert_eq!(of, [0, 0, 0, 0, 0, 1, 1, 1, 2, 2]);
+        assert_eq!(segments.snapshots(), 2);
+    }
+}

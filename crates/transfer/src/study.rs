@@ -1,0 +1,465 @@
+//! A comparison as a page: the tables and figures that a study of two crawls wants.
+
+use lookalike::engine::{Findings, JobRecipe};
+use lookalike::report::study::{Axis, Bars, Grid, Lines, Origin, Plot, Point, Series, Value};
+use lookalike::report::{Study, thousands};
+use lookalike_overlap::{forecast, histogram};
+
+use crate::compare::{Comparison, Lives, WARNING};
+use crate::transfer::{Transfer, Ways};
+
+/// Rows of the table by top-level domain.
+const DOMAINS: usize = 25;
+
+/// The page of a comparison of two corpora with these names.
+pub fn study(
+    [left, right]: [&str; 2],
+    comparison: &Comparison,
+    recipe: &JobRecipe,
+    findings: &Findings,
+) -> Study {
+    let title = format!("{left} in {right}");
+    let mut study = Study { id: "compare".to_owned(), title, ..Study::default() };
+    let (any, left) = (comparison.any(), &comparison.both.left);
+    let basis = match recipe.shingle {
+        1 => "word sets".to_owned(),
+        words => format!("shingles of {words} words"),
+    };
+    let near = match recipe.verified {
+        true => format!("{} of at least {} on {basis}", recipe.similarity, recipe.threshold),
+        false => "by the word of its method alone, not measured".to_owned(),
+    };
+    study.lead = format!(
+        "{} of {} left documents have a near-duplicate on the right side ({near}), {} have a pair that a method accepts.",
+        thousands(any.near),
+        thousands(left.documents - left.rejected),
+        thousands(any.found),
+    );
+    notes(&mut study, comparison, findings);
+    facts(&mut study, comparison, recipe, findings);
+    totals(&mut study, comparison);
+    segments(&mut study, comparison);
+    accumulation(&mut study, comparison);
+    similarities(&mut study, comparison);
+    differences(&mut study, comparison);
+    persistence(&mut study, comparison);
+    study
+}
+
+/// The page of a transfer: what became of judgments, then the comparison that it rests on.
+pub fn transfer_study(
+    names: [&str; 2],
+    transfer: &Transfer,
+    recipe: &JobRecipe,
+    findings: &Findings,
+) -> Study {
+    let comparison = study(names, &transfer.comparison, recipe, findings);
+    let mut study = Study {
+        id: "transfer".to_owned(),
+        title: format!("Judgments carried from {} to {}", names[0], names[1]),
+        notes: comparison.notes,
+        facts: comparison.facts,
+        ..Study::default()
+    };
+    let all: u64 = transfer.tracks.iter().map(|track| track.judgments).sum();
+    let carried: u64 = transfer.tracks.iter().map(|track| track.carried).sum();
+    let Ways { content_only, both, .. } = transfer.ways;
+    study.lead = format!(
+        "{} of {} judgments, of {} of {} judged documents, go over to the new corpus, where they are {}.",
+        thousands(carried),
+        thousands(all),
+        thousands(content_only.documents + both.documents),
+        thousands(transfer.judged),
+        thousands(transfer.written()),
+    );
+    if transfer.missing > 0 {
+        study.notes.push(format!(
+            "{} judged documents are not in the old corpus, or could not be read there; missing.jsonl lists them.",
+            thousands(transfer.missing)
+        ));
+    }
+    if transfer.topics_in_several_files > 0 {
+        study.notes.push(format!(
+            "{} topics have a name that several files of judgments use, so there is no qrels.txt of all together; the folder qrels has \
+             each file by itself.",
+            thousands(transfer.topics_in_several_files)
+        ));
+    }
+    for (count, what) in [
+        (
+            transfer.rejected,
+            "records of the old corpus could not be read; rejected.jsonl has them, without a side.",
+        ),
+        (
+            transfer.repeated,
+            "documents of the old corpus bear a judged id that an earlier one bears, and were left out.",
+        ),
+        (
+            transfer.unwritable,
+            "near-duplicates have an id with blanks, which cannot stand in a column: mapping.jsonl has them, judgments do not.",
+        ),
+    ] {
+        if count > 0 {
+            study.notes.push(format!("{} {what}", thousands(count)));
+        }
+    }
+    tracks(&mut study, transfer);
+    ways(&mut study, transfer);
+    study.blocks.extend(comparison.blocks);
+    study
+}
+
+fn tracks(study: &mut Study, transfer: &Transfer) {
+    study.heading("Judgments by track");
+    let columns = [
+        "track",
+        "judgments",
+        "carried over",
+        "share",
+        "written",
+        "merged",
+        "conflicts",
+        "topics",
+        "with relevant before",
+        "with relevant after",
+    ];
+    let mut grid = Grid::new("Before and after", columns);
+    for track in &transfer.tracks {
+        grid.row([
+            track.track.as_str().into(),
+            track.judgments.into(),
+            track.carried.into(),
+            share(track.carried, track.judgments).into(),
+            track.written.into(),
+            track.merged.into(),
+            track.conflicts.into(),
+            track.topics.into(),
+            track.topics_relevant_before.into(),
+            track.topics_relevant_after.into(),
+        ]);
+    }
+    study.table(grid);
+    study.text(
+        "Judgments are merged when several old documents meet in one new document for one topic: the most similar old document \
+         decides. A conflict is such a meeting with different grades; conflicts.jsonl has all of them, topics.tsv every topic.",
+    );
+    let mut grid = Grid::new("Grades", ["track", "grade", "before", "after", "share"]);
+    for track in &transfer.tracks {
+        for (grade, &before) in &track.grades_before.0 {
+            let after = track.grades_after.0.get(grade).copied().unwrap_or(0);
+            grid.row([
+                track.track.as_str().into(),
+                grade.to_string().into(),
+                before.into(),
+                after.into(),
+                share(after, before).into(),
+            ]);
+        }
+    }
+    study.table(grid);
+}
+
+fn ways(study: &mut Study, transfer: &Transfer) {
+    study.heading("By address and by content");
+    let mut grid =
+        Grid::new("What the new corpus has of judged documents", ["found by", "documents", "judgments"]);
+    let Ways { address_only, content_only, both, neither } = transfer.ways;
+    for (name, way) in [
+        ("address and content", both),
+        ("content only", content_only),
+        ("address only: the page is another now", address_only),
+        ("neither", neither),
+    ] {
+        grid.row([name.into(), way.documents.into(), way.judgments.into()]);
+    }
+    grid.row(["not in the old corpus".into(), transfer.missing.into(), Value::None]);
+    study.table(grid);
+    study.text(
+        "Only what is found by content is carried over: a page at the same address may have become another. mapping.jsonl tells of \
+         every near-duplicate whether its address is the same, the same in canonical form, or different.",
+    );
+}
+
+fn notes(study: &mut Study, comparison: &Comparison, findings: &Findings) {
+    study.notes.extend(findings.notes.iter().cloned());
+    let both = &comparison.both;
+    for (name, side) in [("left", &both.left), ("right", &both.right)] {
+        if side.rejected > 0 {
+            study.notes.push(format!(
+                "{} records of the {name} side could not be read; rejected.jsonl has them with their reasons.",
+                thousands(side.rejected)
+            ));
+        }
+    }
+    if comparison.wanted.forecast.is_some() && comparison.wanted.segments.len() < 2 {
+        study
+            .notes
+            .push("A forecast needs two segments or more; --segment input or file makes some.".to_owned());
+    }
+    if both.common_ids > 0 {
+        study.notes.push(format!(
+            "{} ids are borne on both sides; in all tables a is a left document and b a right one, whatever its id.",
+            thousands(both.common_ids)
+        ));
+    }
+}
+
+fn facts(study: &mut Study, comparison: &Comparison, recipe: &JobRecipe, findings: &Findings) {
+    let both = &comparison.both;
+    for (name, side) in [("left documents", &both.left), ("right documents", &both.right)] {
+        study.fact(name, format!("{}, {} rejected", thousands(side.documents), thousands(side.rejected)));
+    }
+    study.fact("methods", comparison.wanted.methods.join(", "));
+    study.fact(
+        "near-duplicate",
+        format!("{} at least {}, shingles of {}", recipe.similarity, recipe.threshold, recipe.shingle),
+    );
+    study.fact("profile", recipe.profile.to_string());
+    study.fact("candidate pairs", thousands(findings.summary.candidates));
+    study.fact("pairs measured", thousands(findings.summary.verified));
+    let addresses =
+        format!("{} of {}", thousands(comparison.shared.count()), thousands(comparison.addresses));
+    study.fact("left addresses that the right side has", addresses);
+}
+
+/// What a method found over all segments.
+fn totals(study: &mut Study, comparison: &Comparison) {
+    study.heading("What was found");
+    let mut grid = Grid::new(
+        "All segments together",
+        [
+            "method",
+            "pairs",
+            "near pairs",
+            "found",
+            "share of left",
+            "with near-duplicate",
+            "precision of best",
+            "address shared",
+            "pairs per found: mean",
+            "median",
+            "three quarters",
+            "most",
+        ],
+    );
+    let left = comparison.both.left.documents - comparison.both.left.rejected;
+    for place in comparison.columns() {
+        let cell = &comparison.counted.total[place];
+        let spread = cell.pairs_per_document();
+        grid.row([
+            comparison.column_name(place).into(),
+            cell.pairs.into(),
+            cell.near_pairs.into(),
+            cell.found.into(),
+            share(cell.found, left).into(),
+            cell.near.into(),
+            cell.precision().into(),
+            share(cell.with_address, cell.found).into(),
+            spread.map(|spread| spread.mean).into(),
+            spread.map(|spread| spread.median).into(),
+            spread.map(|spread| spread.three_quarters).into(),
+            spread.map(|spread| spread.most as u64).into(),
+        ]);
+    }
+    study.table(grid);
+    study.text(
+        "A left document is found when it has a pair that the method accepts. Precision is the share of found documents whose most \
+         similar pair is a near-duplicate; how many there are that no method found is not known from a comparison alone.",
+    );
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+fn segments(study: &mut Study, comparison: &Comparison) {
+    let segments = &comparison.wanted.segments.segments;
+    if segments.len() < 2 {
+        return;
+    }
+    study.heading("Segment by segment");
+    let columns = [
+        "segment",
+        "method",
+        "pairs",
+        "found",
+        "with near-duplicate",
+        "precision of best",
+        "pairs per found: mean",
+        "most",
+    ];
+    let mut grid = Grid::new("Segments", columns);
+    for (segment, cells) in segments.iter().zip(&comparison.counted.segments) {
+        for place in comparison.columns() {
+            let cell = &cells[place];
+            let spread = cell.pairs_per_document();
+            grid.row([
+                segment.name.as_str().into(),
+                comparison.column_name(place).into(),
+                cell.pairs.into(),
+                cell.found.into(),
+                cell.near.into(),
+                cell.precision().into(),
+                spread.map(|spread| spread.mean).into(),
+                spread.map(|spread| spread.most as u64).into(),
+            ]);
+        }
+    }
+    study.table(grid);
+    let bins: Vec<String> = segments.iter().map(|segment| segment.name.clone()).collect();
+    for (name, logarithmic, of) in [
+        ("Pairs", true, (|cell| cell.pairs) as fn(&lookalike_overlap::ledger::Cell) -> u64),
+        ("Found documents", false, |cell| cell.found),
+    ] {
+        let series = |place: usize| {
+            let counts = comparison.counted.segments.iter().map(|cells| of(&cells[place]));
+            (comparison.column_name(place), counts.collect())
+        };
+        study.plot(Plot::Bars(Bars {
+            name: format!("{name} per segment"),
+            x: "segment".to_owned(),
+            y: name.to_lowercase(),
+            bins: bins.clone(),
+            series: comparison.columns().into_iter().map(series).collect(),
+            logarithmic,
+        }));
+    }
+}
+
+fn accumulation(study: &mut Study, comparison: &Comparison) {
+    if comparison.wanted.segments.len() < 2 {
+        return;
+    }
+    study.heading("Accumulated");
+    let point = |(place, &found): (usize, &u64)| Point::new((place + 1) as f64, found as f64);
+    let mut series = Vec::new();
+    for place in comparison.columns() {
+        let accumulated = &comparison.counted.accumulated[place];
+        series.push(Series {
+            name: comparison.column_name(place),
+            points: accumulated.iter().enumerate().map(point).collect(),
+            origin: Origin::Measured,
+        });
+        let line = forecast::line(accumulated).zip(comparison.wanted.forecast);
+        if let Some((line, last)) = line {
+            let ends = [1, last].map(|x| Point::new(x as f64, line.at(x as f64)));
+            let name = format!("{}, line", comparison.column_name(place));
+            series.push(Series { name, points: ends.to_vec(), origin: Origin::Theory });
+        }
+    }
+    study.plot(Plot::Lines(Lines {
+        name: "Found documents after each segment".to_owned(),
+        x: Axis { name: "segments".to_owned(), range: None, logarithmic: false },
+        y: Axis { name: "found documents".to_owned(), range: None, logarithmic: false },
+        series,
+    }));
+    let Some((segments, found)) = comparison.forecasts().filter(|(_, found)| !found.is_empty()) else {
+        return;
+    };
+    let mut grid = Grid::new(
+        format!("What a straight line says for {segments} segments"),
+        ["method", "found so far", "forecast", "share of left"],
+    );
+    let left = comparison.both.left.documents - comparison.both.left.rejected;
+    for (place, (name, value)) in comparison.columns().into_iter().zip(found) {
+        let so_far = comparison.counted.accumulated[place].last().copied();
+        let share = (left > 0).then(|| value / left as f64);
+        grid.row([name.into(), so_far.into(), value.into(), share.into()]);
+    }
+    study.table(grid);
+    study.text(WARNING);
+}
+
+fn similarities(study: &mut Study, comparison: &Comparison) {
+    study.heading("How similar");
+    for (name, best) in [("All pairs", false), ("The most similar pair of each left document", true)] {
+        let series = |place: usize| {
+            let cell = &comparison.counted.total[place];
+            (comparison.column_name(place), if best { cell.best } else { cell.all }.to_vec())
+        };
+        study.plot(Plot::Bars(Bars {
+            name: name.to_owned(),
+            x: "similarity".to_owned(),
+            y: if best { "left documents" } else { "pairs" }.to_owned(),
+            bins: histogram::names().to_vec(),
+            series: comparison.columns().into_iter().map(series).collect(),
+            logarithmic: !best,
+        }));
+    }
+}
+
+fn differences(study: &mut Study, comparison: &Comparison) {
+    let methods = comparison.wanted.methods.len();
+    if methods < 2 {
+        return;
+    }
+    study.heading("Method against method");
+    let names: Vec<String> = (0..methods).map(|place| comparison.column_name(place)).collect();
+    let head = |first: &str| -> Vec<String> { [first.to_owned()].into_iter().chain(names.clone()).collect() };
+    let differences = &comparison.counted.total_differences;
+    for (name, of) in [
+        ("Left documents with a near-duplicate by the row that the column does not find", 0),
+        ("Left documents with a near-duplicate by the row that have none by the column", 1),
+    ] {
+        let mut grid = Grid::new(name, head("method"));
+        for (row, counts) in names.iter().zip(differences) {
+            let cells = counts.iter().map(|&(found, near)| Value::Count(if of == 0 { found } else { near }));
+            grid.row([Value::from(row.as_str())].into_iter().chain(cells));
+        }
+        study.table(grid);
+    }
+    let mut grid = Grid::new("How many times as many pairs the row has as the column", head("method"));
+    for (a, row) in names.iter().enumerate() {
+        let pairs = |place: usize| comparison.counted.total[place].pairs;
+        let cells =
+            (0..methods).map(|b| Value::from((pairs(b) > 0).then(|| pairs(a) as f64 / pairs(b) as f64)));
+        grid.row([Value::from(row.as_str())].into_iter().chain(cells));
+    }
+    study.table(grid);
+}
+
+fn persistence(study: &mut Study, comparison: &Comparison) {
+    let lives = &comparison.persistence;
+    let snapshots = comparison.wanted.segments.snapshots();
+    if lives.domains.is_empty() && snapshots < 2 {
+        return;
+    }
+    study.heading("What lives on");
+    if snapshots > 1 {
+        let near = |of: fn(&Lives) -> &Vec<u64>| -> Vec<Point> {
+            let share = |count: u64| count as f64 / lives.all.documents.max(1) as f64;
+            of(&lives.all)
+                .iter()
+                .enumerate()
+                .map(|(at, &count)| Point::new((at + 1) as f64, share(count)))
+                .collect()
+        };
+        let series = |name: &str, points| Series { name: name.to_owned(), points, origin: Origin::Measured };
+        study.plot(Plot::Lines(Lines {
+            name: "Left documents with a near-duplicate in a snapshot".to_owned(),
+            x: Axis { name: "snapshot".to_owned(), range: None, logarithmic: false },
+            y: Axis { name: "share".to_owned(), range: Some((0.0, 1.0)), logarithmic: false },
+            series: vec![
+                series("in the snapshot", near(|lives| &lives.near)),
+                series("in all up to it", near(|lives| &lives.near_so_far)),
+            ],
+        }));
+    }
+    let mut columns = vec!["domain".to_owned(), "left documents".to_owned()];
+    for snapshot in 1..=snapshots {
+        let behind = if snapshots > 1 { format!(" in snapshot {snapshot}") } else { String::new() };
+        columns.push(format!("near{behind}"));
+        columns.push(format!("share{behind}"));
+    }
+    let mut rows: Vec<(&String, &Lives)> = lives.domains.iter().collect();
+    rows.sort_by_key(|(name, lives)| (std::cmp::Reverse(lives.documents), *name));
+    let mut grid = Grid::new("Near-duplicates by top-level domain of the left address", columns);
+    for (name, lives) in rows.into_iter().take(DOMAINS) {
+        let mut cells = vec![Value::from(name.as_str()), lives.documents.into()];
+        for &near in &lives.near {
+            cells.extend([Value::from(near), share(near, lives.documents).into()]);
+        }
+        grid.row(cells);
+    }
+    study.table(grid);
+}

@@ -1,0 +1,490 @@
+//! A transfer: judged documents of an old corpus found in a new one, and their judgments with them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use lookalike::corpus::Compression;
+use lookalike::corpus::write::Sink;
+use lookalike::corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
+use lookalike::engine::compared::{Match, Side};
+use lookalike::engine::{EngineError, Findings, JobRecipe, OpenJob};
+use lookalike::judgments::{Judgments, judged};
+use lookalike::selected::Selected;
+use lookalike::walk::Watch;
+use lookalike_overlap::address::normal;
+use lookalike_overlap::canonical::canonical;
+use serde::Serialize;
+
+use crate::compare::{self, Comparison, Wanted, names};
+use crate::coverage::{self, Track};
+use crate::error::TransferError;
+use crate::moved::{Heir, Heirs, Matches, Moved, moved};
+use crate::sample::{Drawn, Sample};
+
+/// What is asked for.
+#[derive(Debug)]
+pub struct Request<'r> {
+    /// The judgments.
+    pub files: &'r [Judgments],
+    /// The judged documents of the old corpus: the left side of the job.
+    pub selected: &'r Selected,
+    /// Where judgments go.
+    pub matches: Matches,
+    /// How many found documents are drawn for a person, by method.
+    pub sample: usize,
+    /// Seed of the draw.
+    pub seed: u64,
+    /// Most bytes that near-duplicates of judged documents may take in memory.
+    pub memory: u64,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Transfer {
+    /// The comparison of judged documents with the new corpus.
+    pub comparison: Comparison,
+    /// By file of judgments.
+    pub moved: Vec<Moved>,
+    /// The same in numbers.
+    pub tracks: Vec<Track>,
+    /// How judged documents were found.
+    pub ways: Ways,
+    /// Judged documents that the old corpus does not have.
+    pub missing: u64,
+    /// Judged documents.
+    pub judged: u64,
+    /// Documents of the old corpus beyond the first of a judged id, which are left out.
+    pub repeated: u64,
+    /// Records of the old corpus that could not be read.
+    pub rejected: u64,
+    /// Near-duplicates whose ids cannot stand in a column of judgments.
+    pub unwritable: u64,
+    /// Topics that are in several files.
+    pub topics_in_several_files: u64,
+}
+
+/// How the address of a near-duplicate is related to that of the judged document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Relation {
+    Same,
+    Canonical,
+    Different,
+    Unknown,
+}
+
+impl Relation {
+    fn of(old: Option<&str>, new: Option<&str>) -> Self {
+        match (old, new) {
+            (Some(old), Some(new)) if normal(old) == normal(new) => Relation::Same,
+            (Some(old), Some(new)) if canonical(old) == canonical(new) => Relation::Canonical,
+            (Some(_), Some(_)) => Relation::Different,
+            _ => Relation::Unknown,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Relation::Same => "same",
+            Relation::Canonical => "canonical",
+            Relation::Different => "different",
+            Relation::Unknown => "unknown",
+        }
+    }
+}
+
+/// How many documents, and how many judgments of theirs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Both {
+    /// Judged documents.
+    pub documents: u64,
+    /// Their judgments.
+    pub judgments: u64,
+}
+
+/// By what judged documents were found in the new corpus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Ways {
+    /// The address is there, but no near-duplicate is.
+    pub address_only: Both,
+    /// A near-duplicate is there, but not the address.
+    pub content_only: Both,
+    /// Both are.
+    pub both: Both,
+    /// Neither is.
+    pub neither: Both,
+}
+
+const MAPPING: &[Column] = &[
+    Column::new("old", Kind::Text),
+    Column::new("new", Kind::Text),
+    Column::new("similarity", Kind::OptionalF64),
+    Column::new("url", Kind::Text),
+    Column::new("best", Kind::Bool),
+    Column::new("old_url", Kind::OptionalText).omit_if_none(),
+    Column::new("new_url", Kind::OptionalText).omit_if_none(),
+    Column::new("segment", Kind::OptionalText).omit_if_none(),
+    Column::new("methods", Kind::ListOfText),
+];
+
+const MISSING: &[Column] = &[
+    Column::new("document", Kind::Text),
+    Column::new("judgments", Kind::U64),
+    Column::new("tracks", Kind::ListOfText),
+];
+
+/// What is known of a judged document.
+#[derive(Default)]
+struct Old {
+    id: String,
+    url: Option<String>,
+}
+
+/// The best near-duplicate of a judged document.
+#[derive(Clone, Copy)]
+struct Best {
+    right: u32,
+    similarity: f64,
+    relation: Relation,
+}
+
+impl Best {
+    /// Of several that are as similar, the one at the same address is the best, then the first.
+    fn is_worse_than(&self, other: &Best) -> bool {
+        let order = self.similarity.total_cmp(&other.similarity);
+        order.is_lt() || order.is_eq() && other.relation < self.relation
+    }
+}
+
+/// Writes the table of near-duplicates, and keeps what judgments need of them.
+struct Mapper<'m> {
+    olds: &'m [Old],
+    best: &'m [Option<Best>],
+    rows: RowWriter,
+    heirs: Heirs,
+    matches: Matches,
+    /// Bytes that heirs take, about, and may take.
+    taken: u64,
+    most: u64,
+    unwritable: u64,
+}
+
+impl Mapper<'_> {
+    fn take(&mut self, wanted: &Wanted, found: &Match<'_>) -> Result<(), TransferError> {
+        let left = found.left.n as usize;
+        let Some(best) = self.best[left].filter(|_| found.near) else { return Ok(()) };
+        let (old, is_best) = (&self.olds[left], best.right == found.right.n);
+        self.rows.push(&[
+            Cell::Text(&old.id),
+            Cell::Text(found.right.id),
+            Cell::OptionalF64(Some(found.similarity)),
+            Cell::Text(Relation::of(old.url.as_deref(), found.right.url).name()),
+            Cell::Bool(is_best),
+            Cell::OptionalText(old.url.as_deref()),
+            Cell::OptionalText(found.right.url),
+            Cell::OptionalText(compare::name(wanted, wanted.segments.of(found.right.n))),
+            Cell::ListOfText(&names(wanted, found.methods)),
+        ])?;
+        if !is_best && self.matches == Matches::Best {
+            return Ok(());
+        }
+        if !stands_in_a_column(found.right.id) {
+            self.unwritable += 1;
+            return Ok(());
+        }
+        self.taken += found.right.id.len() as u64 + 64;
+        if self.taken > self.most {
+            return Err(TransferError::Request(format!(
+                "the near-duplicates of judged documents take more than {} MB; give more --memory, or take --matches best",
+                self.most >> 20
+            )));
+        }
+        let heir = Heir { document: found.right.id.to_owned(), similarity: found.similarity };
+        self.heirs.entry(old.id.clone()).or_default().push(heir);
+        Ok(())
+    }
+}
+
+/// Columns are divided by blanks.
+fn stands_in_a_column(id: &str) -> bool {
+    !id.is_empty() && !id.contains(char::is_whitespace)
+}
+
+/// Moves all judgments and writes the tables.
+pub fn run(
+    open: &OpenJob,
+    folder: &Path,
+    request: &Request<'_>,
+    wanted: Wanted,
+    watch: &Watch,
+) -> Result<Transfer, TransferError> {
+    let Request { files, selected, matches, .. } = *request;
+    let olds = olds(open, watch)?;
+    let recipe = open.recipe().to_toml();
+    let create =
+        |name: &str, columns| RowWriter::create(&folder.join(name), RowFormat::Jsonl, columns, &recipe);
+    let mut sample = Sample::new(request.sample, wanted.methods.len(), request.seed);
+    let mut best: Vec<Option<Best>> = vec![None; olds.len()];
+    let comparison = compare::count(open, wanted, watch, |_, found, _| {
+        sample.take(found);
+        let relation = Relation::of(olds[found.left.n as usize].url.as_deref(), found.right.url);
+        let this = Best { right: found.right.n, similarity: found.similarity, relation };
+        let slot = &mut best[found.left.n as usize];
+        if found.near && slot.is_none_or(|before| before.is_worse_than(&this)) {
+            *slot = Some(this);
+        }
+        Ok(())
+    })?;
+    // Once more, now that it is known which is the best: a judged document may have any number of near-duplicates.
+    let mut mapper = Mapper {
+        olds: &olds,
+        best: &best,
+        rows: create("mapping.jsonl", MAPPING)?,
+        heirs: Heirs::new(),
+        matches,
+        taken: 0,
+        most: request.memory,
+        unwritable: 0,
+    };
+    open.matches(watch, |found| mapper.take(&comparison.wanted, found))?;
+    let Mapper { rows, mut heirs, unwritable, .. } = mapper;
+    rows.finish()?;
+    heirs.values_mut().for_each(|heirs| heirs.sort_by(|a, b| b.similarity.total_cmp(&a.similarity)));
+    let moved: Vec<Moved> =
+        files.iter().map(|file| moved(file, &heirs, matches)).collect::<Result<_, _>>()?;
+    let topics_in_several_files = topics_in_several(files);
+    write_judgments(open, files, &moved, topics_in_several_files == 0)?;
+    write_conflicts(open, &moved)?;
+    open.write("topics.tsv", coverage::table(files, &moved).as_bytes())?;
+    write_review(open, &comparison, &olds, sample.finish(), watch)?;
+    add_rejections(folder, selected)?;
+    write_missing(files, &selected.missing, create("missing.jsonl", MISSING)?)?;
+    let tracks = files.iter().zip(&moved).map(|(file, moved)| coverage::track(file, moved)).collect();
+    Ok(Transfer {
+        ways: ways(files, &olds, &best, &comparison),
+        repeated: selected.repeated,
+        rejected: selected.rejected,
+        judged: judged(files).len() as u64,
+        missing: selected.missing.len() as u64,
+        topics_in_several_files,
+        unwritable,
+        comparison,
+        moved,
+        tracks,
+    })
+}
+
+/// The judged documents by their numbers; of one that no method reads nothing is known.
+fn olds(open: &OpenJob, watch: &Watch) -> Result<Vec<Old>, TransferError> {
+    let mut olds: Vec<Old> = Vec::new();
+    open.documents(watch, |side, document| -> Result<(), EngineError> {
+        if side == Side::Left {
+            olds.resize_with(document.n as usize, Old::default);
+            olds.push(Old { id: document.id.to_owned(), url: document.url.map(str::to_owned) });
+        }
+        Ok(())
+    })?;
+    Ok(olds)
+}
+
+/// Appends what could not be read of the old corpus to the table of rejections.
+fn add_rejections(folder: &Path, selected: &Selected) -> Result<(), TransferError> {
+    let path = folder.join("rejected.jsonl");
+    let mut sink = Sink::create(&folder.join("rejected.all.jsonl"), Compression::None)?;
+    let failed = |source| TransferError::write(&path, source);
+    selected.copy_rejections(&mut sink).map_err(failed)?;
+    let mut new = std::fs::File::open(&path).map_err(failed)?;
+    std::io::copy(&mut new, &mut sink).map_err(failed)?;
+    sink.finish()?;
+    std::fs::rename(folder.join("rejected.all.jsonl"), &path).map_err(failed)
+}
+
+/// The new judgments: each file in its own layout, and all together unless a topic is in several files, where it may be another.
+fn write_judgments(
+    open: &OpenJob,
+    files: &[Judgments],
+    moved: &[Moved],
+    together: bool,
+) -> Result<(), TransferError> {
+    let text = |moved: &Moved| -> String {
+        moved.judgments.iter().map(|judgment| format!("{}\n", judgment.text())).collect()
+    };
+    if let [moved] = moved {
+        return Ok(open.write("qrels.txt", text(moved).as_bytes())?);
+    }
+    let folder = open.folder().join("qrels");
+    std::fs::create_dir_all(&folder).map_err(|error| TransferError::write(&folder, error))?;
+    let mut all = String::new();
+    for (file, moved) in files.iter().zip(moved) {
+        open.write(&format!("qrels/{}.txt", file.track), text(moved).as_bytes())?;
+        for judgment in &moved.judgments {
+            let [topic, document, label] = [judgment.topic(), judgment.document(), judgment.label()];
+            all.push_str(&format!("{topic} {} {document} {label}\n", judgment.subtopic().unwrap_or("0")));
+        }
+    }
+    if together {
+        open.write("qrels.txt", all.as_bytes())?;
+    }
+    Ok(())
+}
+
+fn write_conflicts(open: &OpenJob, moved: &[Moved]) -> Result<(), TransferError> {
+    let mut lines = Vec::new();
+    for conflict in moved.iter().flat_map(|moved| &moved.conflicts) {
+        serde_json::to_writer(&mut lines, conflict).expect("memory can be written");
+        lines.push(b'\n');
+    }
+    Ok(open.write("conflicts.jsonl", &lines)?)
+}
+
+/// A pair for a person, as `lab review` reads it.
+#[derive(Serialize)]
+struct Review<'r> {
+    n: usize,
+    a: &'r str,
+    b: String,
+    similarity: Option<f64>,
+    methods: Vec<&'r str>,
+    text_a: &'r str,
+    text_b: &'r str,
+}
+
+fn write_review(
+    open: &OpenJob,
+    comparison: &Comparison,
+    olds: &[Old],
+    drawn: Vec<(Drawn, Vec<usize>)>,
+    watch: &Watch,
+) -> Result<(), TransferError> {
+    let ends = |(pair, _): &(Drawn, Vec<usize>)| [(Side::Left, pair.left), (Side::Right, pair.right)];
+    let wanted: Vec<(Side, u32)> = drawn.iter().flat_map(ends).collect();
+    let texts = open.texts(watch, &wanted)?;
+    let ids = open.ids(watch, &wanted)?;
+    let text = |side, n| texts.get(&(side, n)).map_or("", String::as_str);
+    let mut lines = Vec::new();
+    for (n, (pair, methods)) in drawn.into_iter().enumerate() {
+        let line = Review {
+            n,
+            a: &olds[pair.left as usize].id,
+            b: ids.get(&(Side::Right, pair.right)).cloned().unwrap_or_default(),
+            similarity: Some(pair.similarity).filter(|similarity| similarity.is_finite()),
+            methods: methods.iter().map(|&place| comparison.wanted.methods[place].as_str()).collect(),
+            text_a: text(Side::Left, pair.left),
+            text_b: text(Side::Right, pair.right),
+        };
+        serde_json::to_writer(&mut lines, &line).expect("memory can be written");
+        lines.push(b'\n');
+    }
+    Ok(open.write("review.jsonl", &lines)?)
+}
+
+/// Lists judged documents that the old corpus does not have.
+fn write_missing(files: &[Judgments], missing: &[String], mut rows: RowWriter) -> Result<(), TransferError> {
+    for one in judged(files)
+        .iter()
+        .filter(|one| missing.binary_search_by(|id| id.as_str().cmp(one.document)).is_ok())
+    {
+        let tracks: BTreeSet<&str> = one.places.iter().map(|&(file, _)| files[file].track.as_str()).collect();
+        let tracks: Vec<&str> = tracks.into_iter().collect();
+        rows.push(&[
+            Cell::Text(one.document),
+            Cell::U64(one.places.len() as u64),
+            Cell::ListOfText(&tracks),
+        ])?;
+    }
+    Ok(rows.finish()?)
+}
+
+fn ways(files: &[Judgments], olds: &[Old], best: &[Option<Best>], comparison: &Comparison) -> Ways {
+    let numbers: BTreeMap<&str, usize> =
+        olds.iter().enumerate().map(|(n, old)| (old.id.as_str(), n)).collect();
+    let mut ways = Ways::default();
+    for one in judged(files) {
+        let Some(&n) = numbers.get(one.document) else { continue };
+        let way = match (comparison.shared.has(n as u32), best[n].is_some()) {
+            (true, false) => &mut ways.address_only,
+            (false, true) => &mut ways.content_only,
+            (true, true) => &mut ways.both,
+            (false, false) => &mut ways.neither,
+        };
+        way.documents += 1;
+        way.judgments += one.places.len() as u64;
+    }
+    ways
+}
+
+fn topics_in_several(files: &[Judgments]) -> u64 {
+    let mut times: BTreeMap<&str, u64> = BTreeMap::new();
+    for topic in files.iter().flat_map(Judgments::topics) {
+        *times.entry(topic).or_default() += 1;
+    }
+    times.values().filter(|times| **times > 1).count() as u64
+}
+
+/// `summary.json` of a transfer.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// Judged documents.
+    pub judged: u64,
+    /// Those that the old corpus does not have; `missing.jsonl` lists them.
+    pub missing: u64,
+    /// Documents beyond the first of a judged id, which are left out.
+    pub repeated: u64,
+    /// Records of the old corpus that could not be read.
+    pub old_rejected: u64,
+    /// Near-duplicates whose ids have blanks and cannot stand in a column of judgments.
+    pub unwritable: u64,
+    /// By what they were found.
+    pub moved_by: Ways,
+    /// By file of judgments.
+    pub tracks: Vec<Track>,
+    /// Judgments of the new corpus.
+    pub written: u64,
+    /// Meetings of judgments in which grades differed; `conflicts.jsonl` lists them.
+    pub conflicts: u64,
+    /// Topics that are in several files.
+    pub topics_in_several_files: u64,
+    /// Where judgments went.
+    pub matches: &'static str,
+    /// What was asked for, in a number.
+    pub asked: String,
+    /// The comparison of judged documents, the left side, with the new corpus.
+    #[serde(flatten)]
+    pub comparison: compare::Summary,
+}
+
+impl Transfer {
+    /// Judgments of the new corpus.
+    pub fn written(&self) -> u64 {
+        self.tracks.iter().map(|track| track.written).sum()
+    }
+
+    /// Meetings of judgments in which grades differed.
+    pub fn conflicts(&self) -> u64 {
+        self.tracks.iter().map(|track| track.conflicts).sum()
+    }
+
+    /// All of it for programs; `asked` tells later whether the same is asked for.
+    pub fn summary(
+        &self,
+        recipe: &JobRecipe,
+        findings: &Findings,
+        matches: Matches,
+        asked: String,
+    ) -> Summary {
+        Summary {
+            judged: self.judged,
+            missing: self.missing,
+            repeated: self.repeated,
+            old_rejected: self.rejected,
+            unwritable: self.unwritable,
+            moved_by: self.ways,
+            tracks: self.tracks.clone(),
+            written: self.written(),
+            conflicts: self.conflicts(),
+            topics_in_several_files: self.topics_in_several_files,
+            matches: if matches == Matches::Best { "best" } else { "all" },
+            asked,
+            comparison: self.comparison.summary(recipe, findings),
+        }
+    }
+}
