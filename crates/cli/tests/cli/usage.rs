@@ -55,7 +55,7 @@ fn a_value_that_cannot_be_is_refused_with_what_can() {
     }
     let format = complaint("corpus stats --sample --input-format x");
     assert!(format.ends_with(
-        "the formats are jsonl, parquet, warc, arc, trec, mediawiki, mbox, email, csv, tsv, html, text"
+        "the formats are jsonl, parquet, warc, arc, trec, mediawiki, mbox, email, csv, tsv, html, text, list"
     ));
     let number = complaint("corpus head --sample -n many");
     assert_eq!(
