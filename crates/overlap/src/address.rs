@@ -1,7 +1,7 @@
 //! Addresses in normal form, their hosts and top-level domains.
 //!
 //! Normal is what can be said without asking a server: scheme and host in lower case, no default port, no fragment, and `/` for an
-//! empty path. Canonical is what nearly all servers mean, see [`canonical`](crate::canonical::canonical). What is no address with a
+//! empty path. Canonical is what nearly all servers mean, see [`canonical`]. What is no address with a
 //! scheme and a host stays as it is. All of it takes one pass over the address, whatever stands in it.
 
 use std::borrow::Cow;

@@ -1,9 +1,9 @@
 //! Files of a job: runs of fixed-width records, sorted runs and their merge, blocks of symbols.
 //!
-//! - [`file`]: checksummed run files
+//! - [`mod@file`]: checksummed run files
 //! - [`sort`]: records in order, in memory or on disk
 //! - [`strings`]: texts in order, and what was counted for each
-//! - [`symbols`]: the spool: what each document is measured by
+//! - `symbols`: the spool: what each document is measured by
 
 pub mod file;
 pub mod sort;

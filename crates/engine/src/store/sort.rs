@@ -164,7 +164,7 @@ impl<C: Codec> Sorter<C> {
         Ok(Sorted::Disk(merge_all(codec, &place, self.runs, self.next)?))
     }
 
-    /// Puts all to disk and returns the runs, fit to be merged by [`open_runs`].
+    /// Puts all to disk and returns the runs, fit to be merged by [`Rebased::open`] or [`Sorted::open`].
     pub fn into_runs(mut self) -> Result<Vec<PathBuf>, EngineError> {
         if !self.buffer.is_empty() {
             self.spill(0)?;
