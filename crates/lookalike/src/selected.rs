@@ -359,7 +359,11 @@ mod tests {
         std::fs::create_dir(&to).unwrap();
         std::fs::write(to.join(".part-7"), "what a killed process left").unwrap();
         let first = select(&to, &corpus, &["a"], 1);
-        assert_eq!(std::fs::read_dir(&to).unwrap().count(), 2);
+        // Documents, facts and rejections, and nothing of what was left.
+        assert_eq!(std::fs::read_dir(&to).unwrap().count(), 3);
+        let mut rejections = Vec::new();
+        first.copy_rejections(&mut rejections).unwrap();
+        assert!(String::from_utf8(rejections).unwrap().starts_with("{\"source\":\"1.jsonl\",\"position\":"));
         let modified = || std::fs::metadata(to.join(LINES)).unwrap().modified().unwrap();
         let then = modified();
         assert_eq!(select(&to, &corpus, &["a"], 2), first);
