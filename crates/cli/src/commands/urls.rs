@@ -139,10 +139,12 @@ fn print(summary: &Summary, folder: &Path) -> Result<(), Failure> {
     if let Some(similarity) = &summary.similarity {
         let number = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
         row("pairs measured", thousands(similarity.pairs), format!("  {}", similarity.measure))?;
-        let near = share(similarity.near, similarity.pairs);
-        row(&format!("  {} or more", similarity.threshold), thousands(similarity.near), near)?;
-        row("  mean", number(similarity.mean), String::new())?;
-        row("  median", number(similarity.median), String::new())?;
+        if similarity.pairs > 0 {
+            let near = share(similarity.near, similarity.pairs);
+            row(&format!("  {} or more", similarity.threshold), thousands(similarity.near), near)?;
+            row("  mean", number(similarity.mean), String::new())?;
+            row("  median", number(similarity.median), String::new())?;
+        }
     }
     if let Some(half) = summary.half_life {
         row("half-life of addresses", format!("{half:.1}"), "  snapshots".to_owned())?;
