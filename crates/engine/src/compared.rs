@@ -31,6 +31,18 @@ pub enum Side {
     Right,
 }
 
+impl Side {
+    /// The side of a document of the job, and its number there; the left side has so many.
+    fn of(document: u32, left: u32) -> (Side, u32) {
+        if document < left { (Side::Left, document) } else { (Side::Right, document - left) }
+    }
+
+    /// The document of the job that has this number on its side.
+    fn document(self, n: u32, left: u32) -> u32 {
+        if self == Side::Left { n } else { left + n }
+    }
+}
+
 /// What was found of one corpus.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SideCounts {
@@ -135,9 +147,6 @@ pub(crate) fn write(
     both.pairs_in_groups = crowds.counted;
     let unmeasured = findings.summary.giant_groups;
     findings.summary.giant_groups += crowds.write(ctx, &classes, folder, outputs)?;
-    findings
-        .notes
-        .retain(|note| !note.contains("documents with a common key") && !note.contains("ordinals (n)"));
     findings.notes.extend(group_notes(ctx, unmeasured, &both));
     ctx.save(COUNTS, &both)?;
     let mut sorted = sorter.sorted()?;
@@ -285,7 +294,7 @@ impl<'c> Crowds<'c> {
         &right[..1]
     }
 
-    /// Writes them; returns how many come from equal documents.
+    /// Writes them, and the groups that proposed nothing; returns how many of them there are beside these.
     fn write(
         mut self,
         ctx: &Context<'_>,
@@ -351,10 +360,7 @@ impl OpenJob {
         let ctx = self.context(watch)?;
         let catalogue = Catalogue::load(&ctx)?;
         let references = catalogue.references();
-        let directed = match ctx.recipe.verified {
-            true => ctx.measure.directed(),
-            false => ctx.panel.directed(),
-        };
+        let directed = ctx.directed();
         let (mut lefts, mut rights) = (Lookup::new(&ctx, &catalogue), Lookup::new(&ctx, &catalogue));
         let mut records = Run::open(&ctx.file(FILE), Pairs::label(&ctx))?.records();
         let mut left = None;
@@ -420,10 +426,7 @@ impl OpenJob {
             if failed.is_some() || rejected.get(document) {
                 return Ok(());
             }
-            let (side, n) = match document < references {
-                true => (Side::Left, document),
-                false => (Side::Right, document - references),
-            };
+            let (side, n) = Side::of(document, references);
             failed = each(side, Named { n, id, url }).err();
             Ok(())
         });
@@ -477,8 +480,7 @@ impl OpenJob {
         let catalogue = Catalogue::load(&ctx)?;
         let mut lookup = Lookup::new(&ctx, &catalogue);
         let id = |&(side, n): &(Side, u32)| {
-            let document = if side == Side::Left { n } else { catalogue.references() + n };
-            Ok(((side, n), lookup.names(document)?.id))
+            Ok(((side, n), lookup.names(side.document(n, catalogue.references()))?.id))
         };
         wanted.iter().map(id).collect()
     }
@@ -492,16 +494,11 @@ impl OpenJob {
         let ctx = self.context(watch)?;
         let catalogue = Catalogue::load(&ctx)?;
         let references = catalogue.references();
-        let number = |&(side, n): &(Side, u32)| if side == Side::Left { n } else { references + n };
-        let mut numbers: Vec<u32> = wanted.iter().map(number).collect();
+        let mut numbers: Vec<u32> = wanted.iter().map(|(side, n)| side.document(*n, references)).collect();
         numbers.sort_unstable();
         numbers.dedup();
         let found = results::texts(&ctx, &catalogue, &numbers)?;
-        let named = |(document, text)| match document < references {
-            true => ((Side::Left, document), text),
-            false => ((Side::Right, document - references), text),
-        };
-        Ok(found.into_iter().map(named).collect())
+        Ok(found.into_iter().map(|(document, text)| (Side::of(document, references), text)).collect())
     }
 }
 

@@ -13,7 +13,8 @@ use crate::measure::Measure;
 use crate::panel::Panel;
 use crate::pipeline::{self, Batch, Shape, Unit};
 use crate::recipe::{JobRecipe, Keep, Within};
-use crate::store::file::{Label, Run, RunWriter};
+use crate::store::facts;
+use crate::store::file::Label;
 use crate::store::sort::Place;
 use crate::walk::{Stage, Watch};
 
@@ -212,23 +213,18 @@ impl Context<'_> {
     }
 
     /// Writes down facts that a later process goes on from.
-    pub(crate) fn save(&self, name: &str, facts: &impl Serialize) -> Result<(), EngineError> {
-        let mut writer = RunWriter::create(&self.file(name), self.label("facts", 1))?;
-        writer.push(&serde_json::to_vec(facts).expect("counts can be written"))?;
-        writer.finish()
+    pub(crate) fn save(&self, name: &str, saved: &impl Serialize) -> Result<(), EngineError> {
+        facts::save(&self.file(name), self.stamp, saved)
     }
 
     /// The facts that an earlier process, or an earlier stage, wrote down.
     pub(crate) fn saved<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, EngineError> {
-        let path = self.file(name);
-        if !path.exists() {
-            return Ok(None);
-        }
-        let run = Run::open(&path, self.label("facts", 1))?;
-        let mut text = vec![0; run.bytes() as usize];
-        run.records().take(&mut text)?;
-        let facts = serde_json::from_slice(&text);
-        facts.map(Some).map_err(|error| EngineError::Damaged { file: path, what: error.to_string() })
+        facts::saved(&self.file(name), self.stamp)
+    }
+
+    /// True when a similarity may differ both ways. By the word of the methods alone it is theirs that may.
+    pub(crate) fn directed(&self) -> bool {
+        if self.recipe.verified { self.measure.directed() } else { self.panel.directed() }
     }
 
     /// Fails once the work was asked to end.

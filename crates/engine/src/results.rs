@@ -22,7 +22,7 @@ use crate::star::Removal;
 use crate::store::file::{Access, Run, RunWriter};
 use crate::store::sort::{Codec, Couples, Sorter, couple, existing, uncouple};
 use crate::verify::tally::{Sample, Tally};
-use crate::verify::{self, NEAR, Pairs, Removals};
+use crate::verify::{self, NEAR, NEAR_BACK, Pairs, Removals};
 
 /// What a job found, for a report.
 #[derive(Debug, Clone, Default)]
@@ -236,13 +236,15 @@ pub(crate) fn begin(ctx: &Context<'_>, catalogue: &Catalogue, before: &Before) -
                 .to_owned(),
         );
     }
-    if summary.giant_groups > 0 {
+    // A comparison has its own words for these, and for both sides.
+    let compares = ctx.recipe.task == Task::Compare;
+    if summary.giant_groups > 0 && !compares {
         notes.push(format!(
             "{} groups of more than {} documents with a common key did not propose all of their pairs.",
             summary.giant_groups, ctx.recipe.max_group
         ));
     }
-    if summary.duplicate_ids > 0 {
+    if summary.duplicate_ids > 0 && !compares {
         notes.push(format!(
             "{} documents bear an id that an earlier one bears; ordinals (n) tell them apart.",
             summary.duplicate_ids
@@ -748,16 +750,24 @@ pub(crate) fn pairs(
 ) -> Result<Findings, EngineError> {
     ctx.begin("write", None, false);
     let mut findings = begin(ctx, catalogue, &before);
-    let summary = &mut findings.summary;
-    summary.kept = summary.documents - summary.rejected;
-    summary.pairs = Some(0);
+    findings.summary.kept = findings.summary.documents - findings.summary.rejected;
     for run in existing(&ctx.place("pairing"))? {
         crate::context::remove_if_there(&run)?;
     }
     let memory = ctx.budget.free(catalogue.len().into(), 16) as usize / 3;
     let mut sorter = Sorter::new(ctx.place("pairing"), Pairs, memory);
     let classes = Classes::load(ctx)?;
-    // Two classes that make too many pairs are written down as one group.
+    let crowds = expand(ctx, &classes, &mut sorter)?;
+    findings.summary.giant_groups += write_groups(ctx, catalogue, folder, outputs.format, &classes, &crowds)?;
+    equals(ctx, catalogue, &classes, &mut sorter)?;
+    findings.summary.pairs = Some(write_pairs(ctx, catalogue, folder, outputs, sorter)?);
+    findings.rejections = write_rejected(ctx, catalogue, folder, outputs.format)?;
+    Ok(findings)
+}
+
+/// From pairs of classes to pairs of documents; returns those of two classes that make too many, which are written down as
+/// one group.
+fn expand(ctx: &Context<'_>, classes: &Classes, sorter: &mut Sorter<Pairs>) -> Result<Vec<u64>, EngineError> {
     let mut crowds = Vec::new();
     for path in verify::decided(ctx)? {
         let mut records = Run::open(&path, Pairs::label(ctx))?.records();
@@ -773,7 +783,9 @@ pub(crate) fn pairs(
                 for &right in theirs {
                     match left < right {
                         true => sorter.push((couple(left, right), forward, backward, said))?,
-                        false => sorter.push((couple(right, left), backward, forward, said))?,
+                        false => {
+                            sorter.push((couple(right, left), backward, forward, verify::turned(said)))?
+                        }
                     }
                 }
             }
@@ -781,8 +793,16 @@ pub(crate) fn pairs(
     }
     // Which was decided first depends on threads and memory.
     crowds.sort_unstable();
-    let giant = write_groups(ctx, catalogue, folder, outputs.format, &classes, &crowds)?;
-    findings.summary.giant_groups += giant;
+    Ok(crowds)
+}
+
+/// Pairs of equal documents.
+fn equals(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    classes: &Classes,
+    sorter: &mut Sorter<Pairs>,
+) -> Result<(), EngineError> {
     let one = 1f64.to_bits();
     let mut lookup = Lookup::new(ctx, catalogue);
     for class in classes.all().filter(|class| class.len() <= ctx.recipe.max_group) {
@@ -791,19 +811,27 @@ pub(crate) fn pairs(
         }
         for (index, &b) in class.iter().enumerate() {
             for &a in &class[..index] {
-                sorter.push((couple(a, b), one, one, NEAR))?;
+                sorter.push((couple(a, b), one, one, NEAR | NEAR_BACK))?;
             }
         }
     }
+    Ok(())
+}
+
+/// Writes the table; returns how many pairs there are.
+fn write_pairs(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    folder: &Path,
+    outputs: Outputs,
+    sorter: Sorter<Pairs>,
+) -> Result<u64, EngineError> {
     let target = folder.join(pairs_name(outputs));
     let mut rows = RowWriter::create(&target, outputs.format, PAIRS, &ctx.recipe.to_toml())?;
     let (mut first, mut second) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
-    // By the word of the methods alone it is theirs that may differ both ways.
-    let directed = match ctx.recipe.verified {
-        true => ctx.measure.directed(),
-        false => ctx.panel.directed(),
-    };
+    let directed = ctx.directed();
     let mut sorted = sorter.sorted()?;
+    let mut count = 0;
     while let Some((pair, forward, backward, _)) = sorted.next()? {
         let (a, b) = uncouple(pair);
         let (left, right) = (first.names(a)?, second.names(b)?);
@@ -814,11 +842,10 @@ pub(crate) fn pairs(
             Cell::OptionalF64(Some(f64::from_bits(forward))),
             Cell::OptionalF64(reverse),
         ])?;
-        *findings.summary.pairs.get_or_insert(0) += 1;
+        count += 1;
     }
     rows.finish()?;
-    findings.rejections = write_rejected(ctx, catalogue, folder, outputs.format)?;
-    Ok(findings)
+    Ok(count)
 }
 
 const GROUPS: &[Column] = &[

@@ -21,7 +21,8 @@ use crate::job::{
     receive_stdin, sweep,
 };
 use crate::recipe::differences;
-use crate::store::file::{Label, Run, RunWriter};
+use crate::store::facts;
+use crate::store::file::Label;
 use crate::store::sort::Place;
 
 const RECIPE: &str = "recipe.toml";
@@ -135,23 +136,13 @@ impl Workplace {
     }
 
     /// Writes down facts that a later process goes on from.
-    pub fn save(&self, name: &str, facts: &impl Serialize) -> Result<(), EngineError> {
-        let mut writer = RunWriter::create(&self.file(name), self.label("facts", 1))?;
-        writer.push(&serde_json::to_vec(facts).expect("counts can be written"))?;
-        writer.finish()
+    pub fn save(&self, name: &str, saved: &impl Serialize) -> Result<(), EngineError> {
+        facts::save(&self.file(name), self.stamp, saved)
     }
 
     /// The facts that an earlier process, or an earlier stage, wrote down.
     pub fn saved<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, EngineError> {
-        let path = self.file(name);
-        if !path.exists() {
-            return Ok(None);
-        }
-        let run = Run::open(&path, self.label("facts", 1))?;
-        let mut text = vec![0; run.bytes() as usize];
-        run.records().take(&mut text)?;
-        let facts = serde_json::from_slice(&text);
-        facts.map(Some).map_err(|error| EngineError::Damaged { file: path, what: error.to_string() })
+        facts::saved(&self.file(name), self.stamp)
     }
 
     /// A stage ended: notes how long it took, and how much disk is taken now.

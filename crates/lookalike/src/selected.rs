@@ -19,7 +19,7 @@
 //! ```
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -141,10 +141,10 @@ impl Selected {
         Corpus::open(&[&self.path], options)
     }
 
-    /// Copies a line of JSON for every record that could not be read: source, position, reason.
-    pub fn copy_rejections(&self, to: &mut impl Write) -> io::Result<()> {
-        let mut from = File::open(self.path.with_file_name(REJECTED))?;
-        io::copy(&mut from, to).map(drop)
+    /// Hands over every record that could not be read, in the order of the corpus.
+    pub fn rejections(&self, mut each: impl FnMut(&RejectedRecord) -> io::Result<()>) -> io::Result<()> {
+        let from = File::open(self.path.with_file_name(REJECTED))?;
+        io::BufReader::new(from).lines().try_for_each(|line| each(&serde_json::from_str(&line?)?))
     }
 }
 
@@ -193,12 +193,15 @@ struct Part {
     rejections: Option<PathBuf>,
 }
 
-/// A rejection in the copy.
-#[derive(Serialize)]
-struct RejectedLine<'r> {
-    source: &'r str,
-    position: u64,
-    reason: &'r str,
+/// A record that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RejectedRecord {
+    /// Its shard.
+    pub source: String,
+    /// Where it stands there.
+    pub position: u64,
+    /// Why.
+    pub reason: String,
 }
 
 /// Documents on their way into a folder.
@@ -230,15 +233,15 @@ impl Copying<'_> {
                 Item::Rejected(rejection) => {
                     part.reject(shard, &rejection);
                     let path = part.rejections.get_or_insert_with(|| self.next());
-                    let reason = rejection.reason.to_string();
-                    let position = rejection.place.position;
+                    let record = RejectedRecord {
+                        source: shard.name.clone(),
+                        position: rejection.place.position,
+                        reason: rejection.reason.to_string(),
+                    };
                     line.clear();
-                    serde_json::to_writer(
-                        &mut line,
-                        &RejectedLine { source: &shard.name, position, reason: &reason },
-                    )
-                    .map_err(io::Error::from)
-                    .map_err(writing(path))?;
+                    serde_json::to_writer(&mut line, &record)
+                        .map_err(io::Error::from)
+                        .map_err(writing(path))?;
                     line.push(b'\n');
                     let sink = match &mut rejections {
                         Some(sink) => sink,
@@ -361,9 +364,13 @@ mod tests {
         let first = select(&to, &corpus, &["a"], 1);
         // Documents, facts and rejections, and nothing of what was left.
         assert_eq!(std::fs::read_dir(&to).unwrap().count(), 3);
-        let mut rejections = Vec::new();
-        first.copy_rejections(&mut rejections).unwrap();
-        assert!(String::from_utf8(rejections).unwrap().starts_with("{\"source\":\"1.jsonl\",\"position\":"));
+        let mut rejected = Vec::new();
+        let mut take = |record: &RejectedRecord| {
+            rejected.push(record.clone());
+            Ok(())
+        };
+        first.rejections(&mut take).unwrap();
+        assert_eq!((rejected.len(), rejected[0].source.as_str()), (1, "1.jsonl"));
         let modified = || std::fs::metadata(to.join(LINES)).unwrap().modified().unwrap();
         let then = modified();
         assert_eq!(select(&to, &corpus, &["a"], 2), first);

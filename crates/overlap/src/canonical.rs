@@ -87,7 +87,7 @@ fn push_path(path: &str, out: &mut String) {
     }
 }
 
-/// A path without the session id at its end.
+/// A path without what a server put behind it for one visit.
 fn without_session(path: &str) -> &str {
     let folded = path.to_ascii_lowercase();
     folded.find(PATH_SESSION).map_or(path, |at| &path[..at])

@@ -86,10 +86,7 @@ pub fn transfer_study(
         ));
     }
     for (count, what) in [
-        (
-            transfer.rejected,
-            "records of the old corpus could not be read; rejected.jsonl has them, without a side.",
-        ),
+        (transfer.rejected, "records of the old corpus could not be read; rejected.jsonl has them."),
         (
             transfer.repeated,
             "documents of the old corpus bear a judged id that an earlier one bears, and were left out.",

@@ -1,6 +1,7 @@
 //! A transfer: judged documents of an old corpus found in a new one, and their judgments with them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 use std::path::Path;
 
 use lookalike::corpus::Compression;
@@ -9,7 +10,7 @@ use lookalike::corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
 use lookalike::engine::compared::{Match, Side};
 use lookalike::engine::{EngineError, Findings, JobRecipe, OpenJob};
 use lookalike::judgments::{Judgments, judged};
-use lookalike::selected::Selected;
+use lookalike::selected::{RejectedRecord, Selected};
 use lookalike::walk::Watch;
 use lookalike_overlap::address::normal;
 use lookalike_overlap::canonical::canonical;
@@ -193,8 +194,9 @@ impl Mapper<'_> {
         }
         self.taken += found.right.id.len() as u64 + 64;
         if self.taken > self.most {
+            let instead = if self.matches == Matches::All { ", or take --matches best" } else { "" };
             return Err(TransferError::Request(format!(
-                "the near-duplicates of judged documents take more than {} MB; give more --memory, or take --matches best",
+                "the near-duplicates of judged documents take more than {} MB; give more --memory{instead}",
                 self.most >> 20
             )));
         }
@@ -286,16 +288,29 @@ fn olds(open: &OpenJob, watch: &Watch) -> Result<Vec<Old>, TransferError> {
     Ok(olds)
 }
 
-/// Appends what could not be read of the old corpus to the table of rejections.
+/// Puts what could not be read of the old corpus before the rejections of the job, which has seen judged documents alone.
 fn add_rejections(folder: &Path, selected: &Selected) -> Result<(), TransferError> {
     let path = folder.join("rejected.jsonl");
-    let mut sink = Sink::create(&folder.join("rejected.all.jsonl"), Compression::None)?;
     let failed = |source| TransferError::write(&path, source);
-    selected.copy_rejections(&mut sink).map_err(failed)?;
-    let mut new = std::fs::File::open(&path).map_err(failed)?;
-    std::io::copy(&mut new, &mut sink).map_err(failed)?;
-    sink.finish()?;
-    std::fs::rename(folder.join("rejected.all.jsonl"), &path).map_err(failed)
+    let mut of_job = std::fs::File::open(&path).map_err(failed)?;
+    let mut sink = Sink::create(&path, Compression::None)?;
+    selected
+        .rejections(|rejection| {
+            let line = Rejected { rejection, side: Side::Left };
+            serde_json::to_writer(&mut sink, &line)?;
+            sink.write_all(b"\n")
+        })
+        .map_err(failed)?;
+    std::io::copy(&mut of_job, &mut sink).map_err(failed)?;
+    Ok(sink.finish()?)
+}
+
+/// A line of `rejected.jsonl`.
+#[derive(Serialize)]
+struct Rejected<'r> {
+    #[serde(flatten)]
+    rejection: &'r RejectedRecord,
+    side: Side,
 }
 
 /// The new judgments: each file in its own layout, and all together unless a topic is in several files, where it may be another.

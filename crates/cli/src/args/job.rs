@@ -463,7 +463,7 @@ impl MatchArgs {
             None => self.method.clone(),
             Some(_) => recipe.methods.iter().map(ToString::to_string).collect(),
         };
-        super::two::number(&mut names);
+        super::two::number(&mut names, " #");
         names
     }
 

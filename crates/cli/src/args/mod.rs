@@ -28,7 +28,7 @@ pub use judgments::{
     RunsCommand, RunsDedupArgs, StaysArg,
 };
 pub use lab::{CheckArgs, ExperimentArgs, LabCommand, LabCompareArgs, PoolArg, ReviewArgs, TuneArgs};
-pub use two::{CompareArgs, SegmentArg, TransferArgs, right_segments};
+pub use two::{CompareArgs, SegmentArg, TransferArgs, number, right_segments};
 pub use urls::{MatchingArg, SnapshotArgs, UrlsArgs};
 
 /// Finds near-duplicate documents inside and between web-scale text corpora

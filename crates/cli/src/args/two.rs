@@ -208,7 +208,7 @@ pub fn right_segments(
     }
     // Files of one name in different folders are told apart.
     let mut names: Vec<String> = all.iter().map(|segment| segment.name.clone()).collect();
-    number(&mut names);
+    number(&mut names, " #");
     all.iter_mut().zip(names).for_each(|(segment, name)| segment.name = name);
     Ok(all)
 }
@@ -217,13 +217,13 @@ pub fn right_segments(
 const MOST_SEGMENTS: usize = 1000;
 
 /// Gives names that come again a number.
-pub(super) fn number(names: &mut [String]) {
+pub fn number(names: &mut [String], before: &str) {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for name in names {
         let times = seen.entry(name.clone()).or_default();
         *times += 1;
         if *times > 1 {
-            name.push_str(&format!(" #{times}"));
+            name.push_str(&format!("{before}{times}"));
         }
     }
 }

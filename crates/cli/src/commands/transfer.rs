@@ -1,11 +1,10 @@
 //! `lookalike transfer`: relevance judgments of an old corpus carried over to a new one.
 
-use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use lookalike::corpus::{Corpus, List, Origin};
+use lookalike::corpus::{Corpus, Origin};
 use lookalike::engine::job::hold;
 use lookalike::engine::{Job, JobRecipe, OpenJob, Opened, Outputs};
 use lookalike::judgments::{Judgments, judged};
@@ -21,7 +20,8 @@ use lookalike_transfer::transfer::{self, Request};
 use serde::Deserialize;
 
 use super::job::ShownSide;
-use crate::args::{SnapshotArgs, TransferArgs, right_segments};
+use super::lists;
+use crate::args::{SnapshotArgs, TransferArgs, number, right_segments};
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
@@ -69,22 +69,12 @@ pub(crate) fn run(args: &TransferArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
     Ok(if args.resources.strict && rejected > 0 { Outcome::Rejected } else { Outcome::Done })
 }
 
-/// Reads all files of judgments.
+/// Reads all files of judgments; those of one name in different folders are told apart.
 fn read(args: &TransferArgs) -> Result<Vec<Judgments>, Failure> {
-    let mut tracks = BTreeSet::new();
-    let mut files = Vec::new();
-    for path in &args.judgments {
-        let name = path.display().to_string();
-        let read = Judgments::read(&name, List::open(path)?, args.layout);
-        let mut file = read.map_err(|error| Failure::Missing(error.to_string()))?;
-        // Files of one name in different folders are told apart.
-        let track = file.track.clone();
-        let free = (2..).map(|number| format!("{track}-{number}"));
-        file.track =
-            [track.clone()].into_iter().chain(free).find(|name| !tracks.contains(name)).unwrap_or(track);
-        tracks.insert(file.track.clone());
-        files.push(file);
-    }
+    let mut files = lists::read_all(&args.judgments, |name, list| Judgments::read(name, list, args.layout))?;
+    let mut tracks: Vec<String> = files.iter().map(|file| file.track.clone()).collect();
+    number(&mut tracks, "-");
+    files.iter_mut().zip(tracks).for_each(|(file, track)| file.track = track);
     Ok(files)
 }
 

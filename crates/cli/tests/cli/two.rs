@@ -636,6 +636,7 @@ fn nothing_of_the_old_corpus_is_lost_in_silence() {
     assert_eq!(text(folder.join("out/qrels.txt")), "1 0 n 2\n");
     let rejected = json_lines(&folder.join("out/rejected.jsonl"));
     assert_eq!((rejected.len(), rejected[0]["source"].as_str()), (1, Some("old.jsonl")));
+    assert_eq!(rejected[0]["side"], "left");
     let mapping = json_lines(&folder.join("out/mapping.jsonl"));
     assert!(mapping.iter().any(|row| row["new"] == "with blank" && row["best"] == true));
 }

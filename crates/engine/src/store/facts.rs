@@ -1,0 +1,32 @@
+//! Facts that a later process goes on from: a run of bytes, checked like all others.
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::file::{Label, Run, RunWriter};
+use crate::error::EngineError;
+
+fn label(stamp: u128) -> Label {
+    Label { kind: "facts", width: 1, stamp }
+}
+
+/// Writes facts down.
+pub(crate) fn save(path: &Path, stamp: u128, facts: &impl Serialize) -> Result<(), EngineError> {
+    let mut writer = RunWriter::create(path, label(stamp))?;
+    writer.push(&serde_json::to_vec(facts).expect("counts can be written"))?;
+    writer.finish()
+}
+
+/// The facts that were written down, if they were.
+pub(crate) fn saved<T: DeserializeOwned>(path: &Path, stamp: u128) -> Result<Option<T>, EngineError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let run = Run::open(path, label(stamp))?;
+    let mut text = vec![0; run.bytes() as usize];
+    run.records().take(&mut text)?;
+    let facts = serde_json::from_slice(&text);
+    facts.map(Some).map_err(|error| EngineError::Damaged { file: path.to_owned(), what: error.to_string() })
+}
