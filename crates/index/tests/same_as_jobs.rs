@@ -10,7 +10,7 @@ use lookalike_engine::{Job, JobRecipe, Opened, Outputs, Settings, Spool};
 use lookalike_generate::Plan;
 use lookalike_index::{Index, Known, Made, Mode, Prepared, State, Verdict, Writing};
 use lookalike_methods::{METHODS, Setting, method};
-use lookalike_model::{Content, Document};
+use lookalike_model::{Document, Media};
 
 fn settings() -> Settings {
     Settings { threads: 2, memory: 512 << 20, spool: Spool::Disk }
@@ -80,11 +80,8 @@ fn prepared(index: &Index, lines: &str) -> Vec<Prepared> {
         let row: serde_json::Value = serde_json::from_str(line).unwrap();
         let (id, text) =
             (row["id"].as_str().unwrap(), row["text"].as_str().or(row["html"].as_str()).unwrap());
-        let mut document = Document::text(id, text);
-        if row["html"].is_string() {
-            document.media = lookalike_model::Media::Html;
-            document.content = Content::Unicode(text);
-        }
+        let media = if row["html"].is_string() { Media::Html } else { Media::Text };
+        let document = Document::alone(id, row["url"].as_str(), media, text);
         desk.document(index.examiner(), &document).unwrap()
     };
     lines.lines().map(one).collect()
@@ -97,7 +94,7 @@ fn create(folder: &Path, recipe: JobRecipe, learn: Option<&Corpus>, text: bool) 
 
 /// Small enough that documents go to disk and segments are merged in the midst of a test.
 fn writing() -> Mode {
-    Mode::Write(Writing { sync: false, tail_bytes: 64 << 10 })
+    Mode::Write(Writing { sync: false, tail_bytes: 16 << 10 })
 }
 
 fn rounded(number: f64) -> f64 {
