@@ -6,6 +6,7 @@
 //! - `index`: an open index, and what its folder holds
 //! - `writer`: one at a time, every change first in the log; `keeper`: segments and their merge, beside it
 //! - `answer`: whom a document is near; `browse`: documents by id and number, clusters; `check`: is all as it was written
+//! - `take`: a whole corpus, on all threads
 //! - `near`, `decide`: keys that are shared, measured; the rule
 //! - `part`: the index at one moment; `chunk`: a part in memory; `segment`: a part on disk; `row`: what is known of each document
 //! - `log`, `manifest`: what makes it survive
@@ -25,6 +26,7 @@ mod near;
 mod part;
 mod row;
 mod segment;
+mod take;
 mod writer;
 
 pub use answer::{Answer, Match};
@@ -35,4 +37,5 @@ pub use error::IndexError;
 pub use index::{Index, Made, Mode, Stats, Writing};
 pub use part::Counts;
 pub use row::State;
+pub use take::{Portion, Progress, Taken, Wanted};
 pub use writer::{Known, Verdict};
