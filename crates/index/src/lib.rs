@@ -8,7 +8,7 @@
 //! - `answer`: whom a document is near; `browse`: documents by id and number, clusters; `check`: is all as it was written
 //! - `take`: a whole corpus, on all threads
 //! - `near`, `decide`: keys that are shared, measured; the rule
-//! - `part`: the index at one moment; `chunk`: a part in memory; `segment`: a part on disk; `row`: what is known of each document
+//! - `part`: the index at one moment; `chunk`: a part in memory; `segment`: a part on disk, `filter`: which keys it does not have; `row`: what is known of each document
 //! - `log`, `manifest`: what makes it survive
 
 mod answer;
@@ -18,6 +18,7 @@ mod chunk;
 mod decide;
 mod desk;
 mod error;
+mod filter;
 mod index;
 mod keeper;
 mod log;
