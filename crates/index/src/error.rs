@@ -48,7 +48,7 @@ pub enum IndexError {
         folder: PathBuf,
     },
     /// Two recipes do not agree.
-    #[error("{} was made by another recipe: {differences}; make a new index, or give the same options", folder.display())]
+    #[error("{} was made by another recipe: {differences}; give --recipe {}, or make a new index", folder.display(), folder.join("recipe.toml").display())]
     OtherRecipe {
         /// The folder.
         folder: PathBuf,

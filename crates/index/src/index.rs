@@ -25,16 +25,16 @@ use crate::segment::{self, Home, Segment};
 use crate::writer::{Order, Outcome, Writer};
 
 /// The recipe, as a job has it.
-const RECIPE: &str = "recipe.toml";
+pub(crate) const RECIPE: &str = "recipe.toml";
 /// What methods learned.
-const KNOWLEDGE: &str = "knowledge";
+pub(crate) const KNOWLEDGE: &str = "knowledge";
 const LOCK: &str = "lock";
 
 /// Bytes of memory for filters: enough for fifteen million documents of 17 keys. Segments beyond that do without.
 const FILTERS: u64 = 384 << 20;
 
 /// How often a reader looks again when the files that a manifest names are gone: a writer has just merged them.
-const LOOKS: usize = 20;
+pub(crate) const LOOKS: usize = 20;
 
 /// What an index is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@ mod apply;
 mod check;
 mod compare;
 mod convert;
+mod daily;
 mod dedup;
 mod diff;
 mod experiment;
