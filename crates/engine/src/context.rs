@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use lookalike_corpus::{Corpus, Shard};
+use lookalike_methods::OwnMeasure;
 use lookalike_text::Profile;
 use lookalike_text::extract::ContentMode;
 use serde::Serialize;
@@ -194,6 +195,47 @@ pub(crate) struct Context<'j> {
     pub(crate) stamp: u128,
     /// For tests: a smaller bound than the memory cap asks for.
     pub(crate) bucket_bytes: Option<u64>,
+}
+
+impl<'j> Context<'j> {
+    /// A context in which nothing was done yet, without a folder.
+    pub(crate) fn new(
+        recipe: &'j JobRecipe,
+        corpus: &'j Corpus,
+        settings: &'j Settings,
+        watch: &'j Watch,
+    ) -> Result<Self, EngineError> {
+        let panel = recipe.panel()?;
+        let (mut measure, profile) = (recipe.measure()?, recipe.profile()?);
+        let mut measuring = profile.clone();
+        let own = panel.own_measure()?.filter(|_| !recipe.verified);
+        if let Some((own, by)) = own {
+            let OwnMeasure { similarity, threshold, shingle } = own;
+            measure = Measure { similarity, threshold, shingle };
+            measuring = by.cloned().unwrap_or(measuring);
+        }
+        let measures = recipe.verified || own.is_some();
+        Ok(Context {
+            recipe,
+            measure,
+            panel,
+            profile,
+            measuring,
+            measures,
+            content: recipe.content()?,
+            keep: recipe.keep()?,
+            within: recipe.within(),
+            against: None,
+            corpus,
+            lexicon: None,
+            settings,
+            budget: Budget::new(settings, recipe.reading.max_document_bytes)?,
+            watch,
+            work: PathBuf::new(),
+            stamp: 0,
+            bucket_bytes: None,
+        })
+    }
 }
 
 impl Context<'_> {

@@ -8,7 +8,6 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::write::rows::RowFormat;
 use lookalike_corpus::{Corpus, Origin};
-use lookalike_methods::OwnMeasure;
 use lookalike_text::hash;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +20,6 @@ use crate::error::EngineError;
 use crate::estimate;
 use crate::kept;
 use crate::lexicon::{self, Counted};
-use crate::measure::Measure;
 use crate::recipe::{JobRecipe, Task};
 use crate::results::{self, Before, Findings};
 use crate::sketch;
@@ -559,37 +557,13 @@ impl OpenJob {
     }
 
     pub(crate) fn context<'j>(&'j self, watch: &'j Watch) -> Result<Context<'j>, EngineError> {
-        let recipe = &self.job.recipe;
-        let panel = recipe.panel()?;
-        let (mut measure, profile) = (recipe.measure()?, recipe.profile()?);
-        let mut measuring = profile.clone();
-        let own = panel.own_measure()?.filter(|_| !recipe.verified);
-        if let Some((own, by)) = own {
-            let OwnMeasure { similarity, threshold, shingle } = own;
-            measure = Measure { similarity, threshold, shingle };
-            measuring = by.cloned().unwrap_or(measuring);
-        }
-        let measures = recipe.verified || own.is_some();
-        Ok(Context {
-            recipe,
-            measure,
-            panel,
-            profile,
-            measuring,
-            measures,
-            content: recipe.content()?,
-            keep: recipe.keep()?,
-            within: recipe.within(),
-            against: self.job.against.as_ref(),
-            corpus: &self.job.corpus,
-            lexicon: self.job.lexicon.clone(),
-            settings: &self.job.settings,
-            budget: Budget::new(&self.job.settings, recipe.reading.max_document_bytes)?,
-            watch,
-            work: self.folder.join(WORK),
-            stamp: self.stamp,
-            bucket_bytes: self.bucket_bytes,
-        })
+        let mut ctx = Context::new(&self.job.recipe, &self.job.corpus, &self.job.settings, watch)?;
+        ctx.against = self.job.against.as_ref();
+        ctx.lexicon = self.job.lexicon.clone();
+        ctx.work = self.folder.join(WORK);
+        ctx.stamp = self.stamp;
+        ctx.bucket_bytes = self.bucket_bytes;
+        Ok(ctx)
     }
 
     /// Writes the last files and takes the scratch folder away. From then on the job is finished. The summary is a

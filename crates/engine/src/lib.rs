@@ -13,7 +13,7 @@
 //! - `results`, `kept`: files for people and programs
 //! - [`patch`]: a corpus without the documents that a list names
 //!
-//! Beside them: [`panel`], the methods of a run together; [`walk`], every document of a corpus; [`shelf`], a copy of
+//! Beside them: [`examine`], one document at a time, for whoever keeps what it is found by; [`panel`], the methods of a run together; [`walk`], every document of a corpus; [`shelf`], a copy of
 //! documents to read by number; [`measure`], the true similarity of two documents; [`gauge`], that of any pairs on a shelf;
 //! [`pipeline`], documents through workers in order; [`store`], run files and external sorting; [`workplace`], a folder in which other
 //! work than a job's goes on after a stop.
@@ -28,6 +28,7 @@ mod copies;
 pub mod cost;
 pub mod error;
 mod estimate;
+pub mod examine;
 mod gather;
 pub mod gauge;
 pub mod job;

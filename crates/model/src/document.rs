@@ -108,6 +108,14 @@ pub struct Document<'a> {
     pub extras: Extras<'a>,
 }
 
+impl<'a> Document<'a> {
+    /// A document that stands in no shard, such as one that came over a network.
+    pub fn alone(id: &'a str, url: Option<&'a str>, media: Media, text: &'a str) -> Self {
+        let content = Content::Unicode(text);
+        Document { id, url, media, content, place: Place::default(), raw: None, extras: Extras::default() }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -207,6 +207,49 @@ impl Run {
         Ok(())
     }
 
+    /// Bytes of every block but the last.
+    pub fn block_bytes(&self) -> usize {
+        self.block
+    }
+
+    /// Number of blocks.
+    pub fn block_count(&self) -> u64 {
+        self.bytes().div_ceil(self.block as u64)
+    }
+
+    /// Replaces `out` with the records of one block, checked.
+    pub fn block(&self, number: u64, out: &mut Vec<u8>) -> Result<(), EngineError> {
+        if number >= self.block_count() {
+            let what = "a block behind its end is asked for".to_owned();
+            return Err(EngineError::Damaged { file: self.path.clone(), what });
+        }
+        self.blocks(number, 1, out)
+    }
+
+    /// Appends `length` bytes from `offset` on to `out`, checked; `room` is for whole blocks.
+    pub fn read(
+        &self,
+        mut offset: u64,
+        length: usize,
+        room: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EngineError> {
+        let end = out.len() + length;
+        while out.len() < end {
+            self.block(offset / self.block as u64, room)?;
+            let from = (offset % self.block as u64) as usize;
+            let part = room.get(from..).unwrap_or_default();
+            let part = &part[..part.len().min(end - out.len())];
+            if part.is_empty() {
+                let what = "bytes behind its end are asked for".to_owned();
+                return Err(EngineError::Damaged { file: self.path.clone(), what });
+            }
+            out.extend_from_slice(part);
+            offset += part.len() as u64;
+        }
+        Ok(())
+    }
+
     /// The records from the front.
     pub fn records(self) -> Records {
         Records { run: self, next: 0, block: Vec::new(), at: 0 }

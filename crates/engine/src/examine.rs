@@ -1,0 +1,337 @@
+//! One document at a time: what a job makes of a document, and what it says of two, for whoever keeps documents for longer
+//! than a job.
+//!
+//! An [`Examiner`] is a recipe made real, with what its methods must know. A [`Desk`] has the buffers of one thread. Nothing
+//! here decides anything: the same methods and the same measure are asked as in a job, one pair after the other.
+
+use std::path::Path;
+
+use lookalike_corpus::{Corpus, ReadOptions};
+use lookalike_methods::{Detail, Key, Method, Score, Sketch};
+use lookalike_model::Document;
+use lookalike_text::Profile;
+use lookalike_text::extract::{ContentMode, Extractor};
+use lookalike_text::hash::{self, Sorting};
+
+use crate::context::{Context, Settings, Spool};
+use crate::error::EngineError;
+use crate::lexicon;
+use crate::measure::{Measure, Measured};
+use crate::panel::{MOST_METHODS, Panel, Seat};
+use crate::reading::Readings;
+use crate::recipe::JobRecipe;
+use crate::survey;
+use crate::walk::Watch;
+
+/// How many keys two documents share, by method; 0 where the method did not propose them.
+pub type Shared = [u32; MOST_METHODS];
+
+/// The name under which a lexicon that was given lies among what was learned.
+const GIVEN: &str = "given";
+
+/// What methods must know of a collection, in a folder of its own.
+#[derive(Debug)]
+pub struct Knowledge<'k> {
+    /// Where it lies.
+    pub folder: &'k Path,
+    /// A lexicon that was given, to be copied there.
+    pub lexicon: Option<&'k Path>,
+    /// Documents to learn from.
+    pub corpus: Option<&'k Corpus>,
+}
+
+impl Knowledge<'_> {
+    /// Lets the methods of a recipe learn what they must know. Refuses a recipe whose methods would know nothing.
+    pub fn gather(&self, recipe: &JobRecipe, settings: &Settings, watch: &Watch) -> Result<(), EngineError> {
+        self.check(recipe)?;
+        std::fs::create_dir_all(self.folder).map_err(|error| EngineError::write(self.folder, error))?;
+        if let Some(lexicon) = self.lexicon {
+            let copy = self.folder.join(GIVEN);
+            std::fs::copy(lexicon, &copy).map_err(|error| EngineError::write(&copy, error))?;
+        }
+        let nothing = nothing();
+        let corpus = self.corpus.unwrap_or(&nothing);
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(settings.threads.max(1))
+            .build()
+            .map_err(|error| EngineError::Request(format!("threads cannot be started: {error}")))?;
+        pool.install(|| known(recipe, corpus, settings, watch, self.folder).map(drop))
+    }
+
+    fn check(&self, recipe: &JobRecipe) -> Result<(), EngineError> {
+        lexicon::check(recipe, self.lexicon)?;
+        for method in recipe.methods()?.iter().filter(|_| self.corpus.is_none()) {
+            let name = method.recipe().name;
+            if method.lexicon() > Detail::Nothing && self.lexicon.is_none() {
+                return Err(EngineError::Request(format!(
+                    "{name} weighs words by a collection; give --lexicon FILE, or --learn INPUT to count the words of a corpus"
+                )));
+            }
+            // The order that `exact` learns is for speed alone; others find nothing by what they do not know.
+            if method.survey().is_some() && name != "exact" {
+                return Err(EngineError::Request(format!(
+                    "{name} must see a corpus before its first document; give --learn INPUT"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn nothing() -> Corpus {
+    Corpus::in_memory("nothing.jsonl", Vec::new().into(), ReadOptions::default())
+}
+
+/// A context with all that methods must know, which lies in `folder` or is put there.
+fn known<'j>(
+    recipe: &'j JobRecipe,
+    corpus: &'j Corpus,
+    settings: &'j Settings,
+    watch: &'j Watch,
+    folder: &Path,
+) -> Result<Context<'j>, EngineError> {
+    let mut ctx = Context::new(recipe, corpus, settings, watch)?;
+    ctx.work = folder.to_owned();
+    ctx.stamp = hash::digest(recipe.to_toml().as_bytes());
+    ctx.lexicon = Some(folder.join(GIVEN)).filter(|_| recipe.lexicon.is_some());
+    lexicon::provide(&mut ctx)?;
+    survey::make_room(&mut ctx)?;
+    survey::survey(&ctx)?;
+    Ok(ctx)
+}
+
+/// A recipe made real: it makes sketches of documents, and says how similar two of them are.
+pub struct Examiner {
+    recipe: JobRecipe,
+    panel: Panel,
+    measure: Measure,
+    profile: Profile,
+    measuring: Profile,
+    measures: bool,
+    content: ContentMode,
+}
+
+impl std::fmt::Debug for Examiner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Examiner").field("recipe", &self.recipe).finish_non_exhaustive()
+    }
+}
+
+/// What is made of a document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Examined {
+    /// Its text as it was extracted.
+    pub text: String,
+    /// Number of its words.
+    pub words: u32,
+    /// Digest of its words; 0 if it has none.
+    pub digest: u128,
+    /// Lengths and payloads of all methods.
+    pub record: Vec<u8>,
+    /// Its keys, by method, sorted, each value once.
+    pub keys: Vec<Vec<Key>>,
+    /// What it is measured by.
+    pub symbols: Vec<u64>,
+}
+
+impl Examiner {
+    /// With what methods of this recipe learned in [`Knowledge::gather`].
+    pub fn open(recipe: JobRecipe, knowledge: &Path) -> Result<Self, EngineError> {
+        let settings = Settings { threads: 1, memory: u64::MAX / 4, spool: Spool::None };
+        let (corpus, watch) = (nothing(), Watch::default());
+        let ctx = known(&recipe, &corpus, &settings, &watch, knowledge)?;
+        let Context { panel, measure, profile, measuring, measures, content, .. } = ctx;
+        Ok(Examiner { panel, measure, profile, measuring, measures, content, recipe })
+    }
+
+    /// The recipe.
+    pub fn recipe(&self) -> &JobRecipe {
+        &self.recipe
+    }
+
+    /// How similarity is measured.
+    pub fn measure(&self) -> Measure {
+        self.measure
+    }
+
+    /// True when documents must be seen again to say how similar they are.
+    pub fn measures(&self) -> bool {
+        self.measures
+    }
+
+    /// True when a similarity may differ both ways.
+    pub fn directed(&self) -> bool {
+        if self.recipe.verified { self.measure.directed() } else { self.panel.directed() }
+    }
+
+    /// The methods that propose pairs.
+    pub fn methods(&self) -> impl ExactSizeIterator<Item = &dyn Method> {
+        self.panel.proposers().iter().map(|seat| &*seat.method)
+    }
+
+    /// Bytes of a record.
+    pub fn record_bytes(&self) -> usize {
+        self.panel.width()
+    }
+
+    /// A document's length, as a method sees it; 0 when it has no signature for it.
+    pub fn length(&self, method: usize, record: &[u8]) -> u32 {
+        self.panel.proposers()[method].length(record)
+    }
+
+    /// True when a pair was proposed by as many methods as must.
+    pub fn proposed(&self, shared: &Shared) -> bool {
+        let mut by = shared[..self.panel.proposers().len()].iter().map(|&shared| shared > 0);
+        if self.panel.wants_all() { by.all(|yes| yes) } else { by.any(|yes| yes) }
+    }
+
+    /// True when two documents with equal words are near-duplicates: always where pairs are measured, else if the methods
+    /// have a signature for them.
+    pub fn counts_equals(&self, record: &[u8]) -> bool {
+        self.recipe.verified || self.panel.speaks_of(record)
+    }
+
+    /// True when all methods go by the words of the run's profile alone: equal words then have equal keys.
+    pub fn goes_by_words(&self) -> bool {
+        self.panel.proposers().iter().all(Seat::goes_by_words)
+    }
+
+    /// True unless a pair of records is not proposed, or is told apart by them where pairs are measured.
+    pub fn promising(&self, [a, b]: [&[u8]; 2], shared: &Shared) -> bool {
+        self.proposed(shared) && (!self.recipe.verified || self.panel.promising(a, b, shared))
+    }
+
+    /// How near the proposed pair of the records `a` and `b` is, unless it is told apart. `measured` is asked only when it
+    /// comes to that.
+    pub fn judge<E>(
+        &self,
+        [a, b]: [&[u8]; 2],
+        shared: &Shared,
+        measured: impl FnOnce() -> Result<Option<Measured>, E>,
+    ) -> Result<Option<Measured>, E> {
+        if self.recipe.verified {
+            return if self.panel.promising(a, b, shared) { measured() } else { Ok(None) };
+        }
+        let own = self.own(measured)?;
+        Ok(self.panel.accept(a, b, shared, || own).map(as_measured))
+    }
+
+    /// How near two documents are that nobody proposed.
+    pub fn judge_unproposed<E>(
+        &self,
+        [a, b]: [&[u8]; 2],
+        measured: impl FnOnce() -> Result<Option<Measured>, E>,
+    ) -> Result<Option<Measured>, E> {
+        if self.recipe.verified {
+            return measured();
+        }
+        let own = self.own(measured)?;
+        Ok(self.panel.accept_unproposed(a, b, || own).map(as_measured))
+    }
+
+    /// What a method that decides by a measure of its own finds.
+    fn own<E>(&self, measured: impl FnOnce() -> Result<Option<Measured>, E>) -> Result<Option<Score>, E> {
+        if !self.measures {
+            return Ok(None);
+        }
+        let as_score = |Measured { forward, backward, reached, reached_back }| Score {
+            forward,
+            backward,
+            reached,
+            reached_back,
+        };
+        Ok(measured()?.filter(|measured| measured.counts()).map(as_score))
+    }
+}
+
+fn as_measured(score: Score) -> Measured {
+    let Score { forward, backward, reached, reached_back } = score;
+    Measured { forward, backward, reached, reached_back }
+}
+
+/// What one thread needs to look at one document after the other.
+pub struct Desk {
+    extractor: Extractor,
+    readings: Readings,
+    sketch: Sketch,
+    symbols: Vec<u64>,
+    sorting: Sorting,
+}
+
+impl std::fmt::Debug for Desk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Desk")
+    }
+}
+
+impl Desk {
+    /// A desk for this examiner.
+    pub fn new(examiner: &Examiner) -> Self {
+        Desk {
+            extractor: Extractor::default(),
+            readings: Readings::new(&examiner.profile, &examiner.measuring, &examiner.panel),
+            sketch: Sketch::default(),
+            symbols: Vec::new(),
+            sorting: Sorting::default(),
+        }
+    }
+
+    /// Examines a document. An error says why a method cannot read it.
+    pub fn document(&mut self, examiner: &Examiner, document: &Document<'_>) -> Result<Examined, String> {
+        let text = self.extractor.extract(document, examiner.content).text.to_owned();
+        self.text(examiner, text)
+    }
+
+    /// Examines a text that was extracted.
+    pub fn text(&mut self, examiner: &Examiner, text: String) -> Result<Examined, String> {
+        let panel = &examiner.panel;
+        if let Some(reason) = panel.refuses(&text) {
+            return Err(reason);
+        }
+        self.readings.turn();
+        let words = self.readings.words(&text);
+        let mut examined = Examined { words: words.len() as u32, ..Examined::default() };
+        let wordless = words.is_empty();
+        if !wordless {
+            examined.digest = words.digest();
+        }
+        for (place, seat) in panel.seats().iter().enumerate() {
+            self.sketch.clear();
+            if let Some(page) = self.readings.page(place, &text).filter(|_| !wordless) {
+                seat.method.sketch(&page, &mut self.sketch);
+            }
+            Panel::put(seat, &self.sketch, &mut examined.record);
+            if place < panel.proposers().len() {
+                let mut keys = self.sketch.keys.clone();
+                keys.sort_unstable();
+                keys.dedup_by_key(|key| key.value);
+                examined.keys.push(keys);
+            }
+        }
+        if examiner.measures && !wordless {
+            examined.symbols = self.symbols(examiner, &text).to_vec();
+        }
+        examined.text = text;
+        Ok(examined)
+    }
+
+    fn symbols(&mut self, examiner: &Examiner, text: &str) -> &[u64] {
+        examiner.measure.symbols(self.readings.measuring(text), &mut self.symbols)
+    }
+
+    /// What a text that was extracted is compared by.
+    pub fn prepare_text(&mut self, examiner: &Examiner, text: &str) -> Vec<u64> {
+        self.readings.turn();
+        let symbols = examiner.measure.symbols(self.readings.measuring(text), &mut self.symbols);
+        let mut prepared = Vec::with_capacity(symbols.len());
+        examiner.measure.prepare(symbols, &mut prepared, &mut self.sorting);
+        prepared
+    }
+
+    /// What a document is compared by, from its symbols.
+    pub fn prepare(&mut self, examiner: &Examiner, symbols: &[u64]) -> Vec<u64> {
+        let mut prepared = Vec::with_capacity(symbols.len());
+        examiner.measure.prepare(symbols, &mut prepared, &mut self.sorting);
+        prepared
+    }
+}

@@ -1,0 +1,122 @@
+//! Whom a document is a near-duplicate of.
+
+use lookalike_engine::measure::Measured;
+use serde::Serialize;
+
+use crate::desk::{Desk, Prepared, Subject};
+use crate::error::IndexError;
+use crate::index::Index;
+use crate::near::Asker;
+use crate::row::State;
+
+/// Of more documents with the same words than this, the others are not looked at.
+const MOST_EQUALS: usize = 10_000;
+
+/// A document that another one is a near-duplicate of.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Match {
+    /// Its number.
+    pub number: u32,
+    /// Its id.
+    pub id: String,
+    /// Its address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// How similar the document that was asked about is to it; nothing where methods give no number.
+    pub similarity: Option<f64>,
+    /// How similar it is to the document that was asked about, where that may differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backward: Option<f64>,
+    /// It stands for itself.
+    pub kept: bool,
+}
+
+/// All near-duplicates of a document.
+#[derive(Debug, Clone, PartialEq, Serialize, Default)]
+pub struct Answer {
+    /// The most similar ones, the earlier first of equally similar ones.
+    pub matches: Vec<Match>,
+    /// How many there are.
+    pub total: usize,
+}
+
+impl Index {
+    /// Whom a document is a near-duplicate of; the `limit` most similar ones are named.
+    pub fn query(&self, desk: &mut Desk, prepared: &Prepared, limit: usize) -> Result<Answer, IndexError> {
+        let now = self.inner.now();
+        let mut asker = self.inner.asker(&now, desk);
+        let mut hits = asker.hits(prepared)?;
+        hits.sort_by(|(one, first), (two, second)| {
+            second.forward.total_cmp(&first.forward).then(one.cmp(two))
+        });
+        let directed = self.examiner().directed();
+        let mut answer = Answer { total: hits.len(), ..Answer::default() };
+        for (number, measured) in hits.into_iter().take(limit) {
+            let row = asker.row(number)?;
+            let (id, url) = now.names(number, &row, &mut asker.desk.room)?;
+            let score = |value: f64| Some(value).filter(|value| !value.is_nan());
+            answer.matches.push(Match {
+                number,
+                id,
+                url,
+                similarity: score(measured.forward),
+                backward: score(measured.backward).filter(|_| directed),
+                kept: row.state == State::Kept,
+            });
+        }
+        Ok(answer)
+    }
+}
+
+impl Asker<'_> {
+    /// All documents that are near-duplicates, with what was measured.
+    fn hits(&mut self, prepared: &Prepared) -> Result<Vec<(u32, Measured)>, IndexError> {
+        let examined = &prepared.examined;
+        let mut hits = Vec::new();
+        if examined.words == 0 {
+            return Ok(hits);
+        }
+        let mut found = self.find(examined)?;
+        let mut first = None;
+        if let Some(leader) = found.leader {
+            if self.examiner.counts_equals(&examined.record) {
+                let same = Measured { forward: 1.0, backward: 1.0, reached: true, reached_back: true };
+                self.expand(leader, same, &mut hits)?;
+            }
+            if !self.examiner.goes_by_words() {
+                // Of documents with equal words the first is the one that methods see.
+                first = self.examined(leader)?;
+            }
+        }
+        if let Some(first) = &first {
+            let leader = found.leader;
+            found = self.find(first)?;
+            found.leader = leader;
+            found.near.retain(|near| Some(near.class) != leader);
+        }
+        let mut subject = Subject::new(first.as_ref().unwrap_or(examined));
+        for near in &mut found.near {
+            let measured = self.measure(&mut subject, near)?;
+            if let Some(measured) = measured.filter(|measured| measured.counts()) {
+                self.expand(near.class, measured, &mut hits)?;
+            }
+        }
+        Ok(hits)
+    }
+
+    /// All documents of a class.
+    fn expand(
+        &mut self,
+        class: u32,
+        measured: Measured,
+        hits: &mut Vec<(u32, Measured)>,
+    ) -> Result<(), IndexError> {
+        let members = self.snapshot.found(self.tables.members(), class.into(), &mut self.desk.room)?;
+        for number in std::iter::once(class).chain(members).take(MOST_EQUALS) {
+            if self.row(number)?.state.is_live() {
+                hits.push((number, measured));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! Documents by id and by number, and the clusters of an index: kept documents with those that they stand for.
+
+use serde::Serialize;
+
+use crate::desk::Desk;
+use crate::error::IndexError;
+use crate::index::Index;
+use crate::part::Snapshot;
+use crate::row::{Row, State};
+use crate::segment::Postings;
+
+/// A document of the index.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// Its number.
+    pub number: u32,
+    /// Its id.
+    pub id: String,
+    /// Its address.
+    pub url: Option<String>,
+    /// Number of its words.
+    pub words: u32,
+    /// The first document with the same words.
+    pub leader: u32,
+    /// What became of it.
+    pub state: State,
+    /// Bytes of its text.
+    pub text_bytes: u32,
+}
+
+/// A kept document and how many it stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Cluster {
+    /// The kept document.
+    pub keeper: u32,
+    /// How many documents it stands for, itself included.
+    pub size: u32,
+}
+
+impl Index {
+    /// The number that the next document gets: all others are below it.
+    pub fn next(&self) -> u32 {
+        self.inner.now().next
+    }
+
+    /// The documents of an id.
+    pub fn get(&self, desk: &mut Desk, id: &str) -> Result<Vec<Entry>, IndexError> {
+        let now = self.inner.now();
+        let rows = now.of_id(&self.inner.home.tables, id, &mut desk.room)?;
+        rows.into_iter().map(|(number, row)| entry(&now, number, &row, desk)).collect()
+    }
+
+    /// The document of a number; nothing when it was taken out.
+    pub fn entry(&self, desk: &mut Desk, number: u32) -> Result<Option<Entry>, IndexError> {
+        let now = self.inner.now();
+        if number >= now.next {
+            return Ok(None);
+        }
+        let row = now.row(number, &mut desk.room)?;
+        if row.state.is_live() { entry(&now, number, &row, desk).map(Some) } else { Ok(None) }
+    }
+
+    /// The text of a document, where texts are kept.
+    pub fn text(&self, desk: &mut Desk, number: u32) -> Result<Option<String>, IndexError> {
+        let now = self.inner.now();
+        if !self.inner.text || number >= now.next {
+            return Ok(None);
+        }
+        let mut asker = self.inner.asker(&now, desk);
+        let row = asker.row(number)?;
+        if row.state.is_live() { asker.text(number, &row).map(Some) } else { Ok(None) }
+    }
+
+    /// The documents that a kept one stands for, in their order.
+    pub fn members(&self, desk: &mut Desk, keeper: u32) -> Result<Vec<Entry>, IndexError> {
+        let now = self.inner.now();
+        let mut members = Vec::new();
+        for number in now.found(self.inner.home.tables.dependents(), keeper.into(), &mut desk.room)? {
+            let row = now.row(number, &mut desk.room)?;
+            if stands_for(&row, keeper) {
+                members.push(entry(&now, number, &row, desk)?);
+            }
+        }
+        Ok(members)
+    }
+
+    /// All kept documents that stand for others, in their order: 8 bytes of memory for each.
+    pub fn clusters(&self, desk: &mut Desk) -> Result<Vec<Cluster>, IndexError> {
+        let now = self.inner.now();
+        let table = self.inner.home.tables.dependents();
+        let mut sources = Vec::new();
+        for part in &now.parts {
+            sources.push(Postings::new(&self.inner.home, part, table)?);
+        }
+        let mut clusters: Vec<Cluster> = Vec::new();
+        let mut last = None;
+        loop {
+            let heads = sources.iter().enumerate().filter_map(|(place, source)| Some((source.head?, place)));
+            let Some(((keeper, number, _), place)) = heads.min() else { return Ok(clusters) };
+            sources[place].advance()?;
+            let keeper = keeper as u32;
+            // What was decided anew is there twice.
+            if last.replace((keeper, number)) == Some((keeper, number)) {
+                continue;
+            }
+            if !stands_for(&now.row(number, &mut desk.room)?, keeper) {
+                continue;
+            }
+            match clusters.last_mut().filter(|cluster| cluster.keeper == keeper) {
+                Some(cluster) => cluster.size += 1,
+                None => clusters.push(Cluster { keeper, size: 2 }),
+            }
+        }
+    }
+}
+
+fn stands_for(row: &Row, keeper: u32) -> bool {
+    matches!(row.state, State::Removed { witness, .. } if witness == keeper)
+}
+
+fn entry(now: &Snapshot, number: u32, row: &Row, desk: &mut Desk) -> Result<Entry, IndexError> {
+    let (id, url) = now.names(number, row, &mut desk.room)?;
+    let Row { words, leader, state, text, .. } = *row;
+    Ok(Entry { number, id, url, words, leader, state, text_bytes: text })
+}

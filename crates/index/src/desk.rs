@@ -1,0 +1,158 @@
+//! What one thread needs to ask the index about one document after the other.
+
+use lookalike_engine::examine::{self, Examined, Examiner};
+use lookalike_engine::measure::Measured;
+use lookalike_model::Document;
+
+use crate::error::IndexError;
+use crate::near::{Found, Meeting};
+use crate::segment::Room;
+
+/// Texts are compressed by this much: beyond it they shrink little and take long.
+const LEVEL: i32 = 1;
+
+/// A longer text was never written.
+const LONGEST_TEXT: usize = 1 << 31;
+
+/// A document that was examined, and is ready to be asked about or added.
+#[derive(Debug, Clone, Default)]
+pub struct Prepared {
+    /// Its id.
+    pub id: String,
+    /// Its address.
+    pub url: Option<String>,
+    pub(crate) examined: Examined,
+    pub(crate) body: Vec<u8>,
+    /// What was found before its turn to be added has come.
+    pub(crate) found: Option<Found>,
+}
+
+impl Prepared {
+    /// Its text as it was extracted.
+    pub fn text(&self) -> &str {
+        &self.examined.text
+    }
+
+    /// Number of its words.
+    pub fn words(&self) -> u32 {
+        self.examined.words
+    }
+}
+
+/// Buffers of one thread.
+pub struct Desk {
+    pub(crate) engine: examine::Desk,
+    pub(crate) room: Room,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) record: Vec<u8>,
+    pub(crate) meetings: Vec<Meeting>,
+    compressor: zstd::bulk::Compressor<'static>,
+    decompressor: zstd::bulk::Decompressor<'static>,
+    keeps_text: bool,
+}
+
+impl std::fmt::Debug for Desk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Desk")
+    }
+}
+
+impl Desk {
+    pub(crate) fn new(examiner: &Examiner, keeps_text: bool) -> Result<Self, IndexError> {
+        let failed = |error| IndexError::Request(format!("texts cannot be compressed: {error}"));
+        Ok(Desk {
+            engine: examine::Desk::new(examiner),
+            room: Room::default(),
+            bytes: Vec::new(),
+            record: Vec::new(),
+            meetings: Vec::new(),
+            compressor: zstd::bulk::Compressor::new(LEVEL).map_err(failed)?,
+            decompressor: zstd::bulk::Decompressor::new().map_err(failed)?,
+            keeps_text,
+        })
+    }
+
+    /// True when texts are kept.
+    pub(crate) fn keeps_text(&self) -> bool {
+        self.keeps_text
+    }
+
+    /// Examines a document. An error says why a method cannot read it.
+    pub fn document(&mut self, examiner: &Examiner, document: &Document<'_>) -> Result<Prepared, String> {
+        let examined = self.engine.document(examiner, document)?;
+        let url = document.url.map(str::to_owned);
+        self.prepared(document.id.to_owned(), url, examined)
+    }
+
+    /// Examines a text that was extracted.
+    pub fn text(&mut self, examiner: &Examiner, text: String) -> Result<Prepared, String> {
+        let examined = self.engine.text(examiner, text)?;
+        self.prepared(String::new(), None, examined)
+    }
+
+    pub(crate) fn prepared(
+        &mut self,
+        id: String,
+        url: Option<String>,
+        examined: Examined,
+    ) -> Result<Prepared, String> {
+        let body = if self.keeps_text {
+            let compressed = self.compressor.compress(examined.text.as_bytes());
+            compressed.map_err(|error| format!("its text cannot be compressed: {error}"))?
+        } else {
+            examined.symbols.iter().flat_map(|symbol| symbol.to_le_bytes()).collect()
+        };
+        Ok(Prepared { id, url, examined, body, found: None })
+    }
+
+    /// The text of a body.
+    pub(crate) fn text_of(&mut self, body: &[u8], length: usize) -> Result<String, IndexError> {
+        let broken = |what: String| IndexError::Request(format!("a text cannot be read back: {what}"));
+        if length > LONGEST_TEXT {
+            return Err(broken(format!("it is said to have {length} bytes")));
+        }
+        let text = self.decompressor.decompress(body, length).map_err(|error| broken(error.to_string()))?;
+        String::from_utf8(text).map_err(|error| broken(error.to_string()))
+    }
+
+    /// What the document of a body is compared by.
+    pub(crate) fn set_of(
+        &mut self,
+        examiner: &Examiner,
+        body: &[u8],
+        length: usize,
+    ) -> Result<Vec<u64>, IndexError> {
+        if self.keeps_text {
+            let text = self.text_of(body, length)?;
+            return Ok(self.engine.prepare_text(examiner, &text));
+        }
+        let symbols: Vec<u64> = body.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+        Ok(self.engine.prepare(examiner, &symbols))
+    }
+}
+
+/// A document that is compared with many.
+pub(crate) struct Subject<'s> {
+    pub(crate) examined: &'s Examined,
+    /// What it is compared by, once that was asked for.
+    set: Option<Vec<u64>>,
+}
+
+impl<'s> Subject<'s> {
+    pub(crate) fn new(examined: &'s Examined) -> Self {
+        Subject { examined, set: None }
+    }
+
+    /// How similar it is to a document that is compared by `other`; nothing when that is below the threshold.
+    pub(crate) fn compare(
+        &mut self,
+        examiner: &Examiner,
+        desk: &mut examine::Desk,
+        other: &[u64],
+    ) -> Option<Measured> {
+        let set = self.set.get_or_insert_with(|| desk.prepare(examiner, &self.examined.symbols));
+        let measure = examiner.measure();
+        // As the other one is there first: what is measured is then turned.
+        measure.compare(other, set, measure.threshold)
+    }
+}

@@ -1,0 +1,519 @@
+//! An index: a folder that documents are added to, asked about and taken out of, by one writer and any number of readers.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use lookalike_engine::JobRecipe;
+use lookalike_engine::Settings as EngineSettings;
+use lookalike_engine::examine::{Examiner, Knowledge};
+use lookalike_engine::recipe::{ClusterRule, Task};
+use lookalike_engine::walk::Watch;
+use lookalike_text::hash;
+use serde::Serialize;
+
+use crate::chunk::Tables;
+use crate::desk::{Desk, Prepared};
+use crate::error::IndexError;
+use crate::keeper::Keeper;
+use crate::log::{self, Log};
+use crate::manifest::{self, FORMAT, Manifest};
+use crate::near::Asker;
+use crate::part::{Counts, Part, Snapshot};
+use crate::segment::{self, Home, Segment};
+use crate::writer::{Order, Outcome, Writer};
+
+/// The recipe, as a job has it.
+const RECIPE: &str = "recipe.toml";
+/// What methods learned.
+const KNOWLEDGE: &str = "knowledge";
+const LOCK: &str = "lock";
+
+/// How often a reader looks again when the files that a manifest names are gone: a writer has just merged them.
+const LOOKS: usize = 20;
+
+/// What an index is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// To be asked, also while another process adds to it; what is seen is the moment at which it was opened.
+    Read,
+    /// To be added to, by this process alone.
+    Write(Writing),
+}
+
+/// How an index is written to. Nothing here changes an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Writing {
+    /// What is acknowledged survives the end of the machine, and not of the process alone.
+    pub sync: bool,
+    /// Documents up to about so many bytes are only in memory and in the log.
+    pub tail_bytes: usize,
+}
+
+impl Default for Writing {
+    fn default() -> Self {
+        Writing { sync: false, tail_bytes: 32 << 20 }
+    }
+}
+
+/// What an index is made of.
+#[derive(Debug)]
+pub struct Made<'m> {
+    /// What its documents are read, found and measured by.
+    pub recipe: JobRecipe,
+    /// Texts are kept.
+    pub text: bool,
+    /// A lexicon for methods that weigh words.
+    pub lexicon: Option<&'m Path>,
+    /// A corpus that methods learn from.
+    pub learn: Option<&'m lookalike_corpus::Corpus>,
+    /// How that is done.
+    pub settings: &'m EngineSettings,
+}
+
+/// What is known of an index.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Stats {
+    /// Documents that are there.
+    pub documents: u64,
+    /// Those that stand for themselves.
+    pub kept: u64,
+    /// Those that a kept one stands for.
+    pub removed: u64,
+    /// Documents that were taken out.
+    pub deleted: u64,
+    /// Documents with words that none before them had.
+    pub classes: u64,
+    /// Postings that were left out because their key has too many.
+    pub postings_left_out: u64,
+    /// Parts on disk.
+    pub segments: usize,
+    /// Documents that are in the log and in memory alone.
+    pub in_log: u64,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Bytes of memory for what is on disk.
+    pub memory: u64,
+    /// Texts are kept.
+    pub text: bool,
+}
+
+/// What readers, the writer and its keeper share.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) home: Home,
+    pub(crate) examiner: Examiner,
+    pub(crate) text: bool,
+    pub(crate) snapshot: RwLock<Arc<Snapshot>>,
+    pub(crate) manifest: Mutex<Manifest>,
+}
+
+impl Inner {
+    /// The index at this moment.
+    pub(crate) fn now(&self) -> Arc<Snapshot> {
+        self.snapshot.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Lets everybody see what `change` makes of the index.
+    pub(crate) fn publish(&self, change: impl FnOnce(&mut Snapshot)) {
+        let mut now = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
+        let mut next = Snapshot::clone(&now);
+        change(&mut next);
+        *now = Arc::new(next);
+    }
+
+    pub(crate) fn asker<'a>(&'a self, snapshot: &'a Snapshot, desk: &'a mut Desk) -> Asker<'a> {
+        Asker { examiner: &self.examiner, tables: &self.home.tables, snapshot, desk }
+    }
+}
+
+/// An open index.
+#[derive(Debug)]
+pub struct Index {
+    pub(crate) inner: Arc<Inner>,
+    writer: Option<Mutex<Writer>>,
+    queue: Mutex<Vec<Arc<Ticket>>>,
+    /// What whoever adds documents wanted to know again.
+    mark: Option<Vec<u8>>,
+}
+
+/// An order on its way to the writer.
+#[derive(Debug)]
+struct Ticket {
+    order: Mutex<Option<Order>>,
+    answer: Mutex<Option<Result<Outcome, IndexError>>>,
+}
+
+/// What was found in a folder.
+struct Loaded {
+    snapshot: Snapshot,
+    manifest: Manifest,
+    /// The last log, and where its last whole write ends.
+    log: u64,
+    log_end: u64,
+    mark: Option<Vec<u8>>,
+}
+
+impl Index {
+    /// Makes a new index in a folder that is empty or not there.
+    pub fn create(folder: &Path, made: Made<'_>, watch: &Watch) -> Result<(), IndexError> {
+        let mut recipe = made.recipe;
+        check_recipe(&recipe)?;
+        recipe.settle()?;
+        if std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
+            return Err(IndexError::Taken { folder: folder.to_owned() });
+        }
+        std::fs::create_dir_all(folder).map_err(|error| IndexError::write(folder, error))?;
+        let knowledge = folder.join(KNOWLEDGE);
+        Knowledge { folder: &knowledge, lexicon: made.lexicon, corpus: made.learn }.gather(
+            &recipe,
+            made.settings,
+            watch,
+        )?;
+        manifest::replace(&folder.join(RECIPE), recipe.to_toml().as_bytes())?;
+        let manifest = Manifest {
+            format: FORMAT,
+            stamp: format!("{:032x}", stamp(&recipe, &knowledge)?),
+            text: made.text,
+            segments: Vec::new(),
+            log: 0,
+            next_segment: 1,
+            counts: Counts::default(),
+            mark: None,
+        };
+        manifest.write(folder)
+    }
+
+    /// True when the folder holds an index.
+    pub fn is_there(folder: &Path) -> bool {
+        folder.join(manifest::NAME).is_file()
+    }
+
+    /// The recipe of the index in a folder.
+    pub fn recipe_of(folder: &Path) -> Result<JobRecipe, IndexError> {
+        Manifest::read(folder)?;
+        let path = folder.join(RECIPE);
+        let text = std::fs::read_to_string(&path).map_err(|error| IndexError::read(&path, error))?;
+        JobRecipe::from_toml(&text).map_err(|error| IndexError::damaged(&path, error))
+    }
+
+    /// Opens an index.
+    pub fn open(folder: &Path, mode: Mode) -> Result<Self, IndexError> {
+        let recipe = Index::recipe_of(folder)?;
+        let knowledge = folder.join(KNOWLEDGE);
+        let examiner = Examiner::open(recipe, &knowledge)?;
+        let home = Home {
+            folder: folder.to_owned(),
+            stamp: stamp(examiner.recipe(), &knowledge)?,
+            tables: Tables { tagged: examiner.methods().map(|method| method.tagged()).collect() },
+            record: examiner.record_bytes(),
+        };
+        let lock = match mode {
+            Mode::Read => None,
+            Mode::Write(_) => Some(lock(folder)?),
+        };
+        let loaded = if lock.is_some() { load(&home)? } else { load_patiently(&home)? };
+        if lock.is_some() {
+            sweep(&home, &loaded.manifest);
+        }
+        let inner = Arc::new(Inner {
+            text: loaded.manifest.text,
+            snapshot: RwLock::new(Arc::new(loaded.snapshot)),
+            manifest: Mutex::new(loaded.manifest),
+            home,
+            examiner,
+        });
+        let writer = match (mode, lock) {
+            (Mode::Write(writing), Some(lock)) => {
+                let log = Log::open(folder, loaded.log, loaded.log_end, writing.sync)?;
+                let keeper = Keeper::new(inner.clone());
+                Some(Mutex::new(Writer::new(&inner, log, loaded.log, writing, keeper, lock)?))
+            }
+            _ => None,
+        };
+        Ok(Index { inner, writer, queue: Mutex::default(), mark: loaded.mark })
+    }
+
+    /// What documents are read, found and measured by.
+    pub fn recipe(&self) -> &JobRecipe {
+        self.inner.examiner.recipe()
+    }
+
+    /// Who examines documents.
+    pub fn examiner(&self) -> &Examiner {
+        &self.inner.examiner
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.inner.home.folder
+    }
+
+    /// True when texts are kept.
+    pub fn keeps_text(&self) -> bool {
+        self.inner.text
+    }
+
+    /// Refuses another recipe than the index has; what is asked for and how documents are read may differ.
+    pub fn require(&self, recipe: &JobRecipe) -> Result<(), IndexError> {
+        let mut other = recipe.clone();
+        let own = self.recipe();
+        (other.task, other.against, other.keep) = (own.task, own.against, own.keep.clone());
+        other.reading = own.reading.clone();
+        if other == *own {
+            return Ok(());
+        }
+        Err(IndexError::OtherRecipe {
+            folder: self.folder().to_owned(),
+            differences: own.differences(&other),
+        })
+    }
+
+    /// What the last one who added documents wanted to know again after a stop.
+    pub fn mark(&self) -> Option<&[u8]> {
+        self.mark.as_deref()
+    }
+
+    /// Buffers for one thread.
+    pub fn desk(&self) -> Result<Desk, IndexError> {
+        Desk::new(&self.inner.examiner, self.inner.text)
+    }
+
+    /// Looks a document up before its turn to be added has come: many can do so at once, and adding it is then quick.
+    pub fn look_up(&self, desk: &mut Desk, prepared: &mut Prepared) -> Result<(), IndexError> {
+        // How common a key is depends on all documents before.
+        if !self.writes() || self.examiner().methods().any(|method| method.most_common(1000) != u64::MAX) {
+            return Ok(());
+        }
+        let now = self.inner.now();
+        let mut asker = self.inner.asker(&now, desk);
+        let mut found = asker.find(&prepared.examined)?;
+        let mut subject = crate::desk::Subject::new(&prepared.examined);
+        // What it decides is decided again; what it measures is kept.
+        asker.decide(&mut subject, &mut found)?;
+        prepared.found = Some(found);
+        Ok(())
+    }
+
+    fn writes(&self) -> bool {
+        self.writer.is_some()
+    }
+
+    /// Carries out an order, together with those that wait: one write for all of them.
+    pub(crate) fn submit(&self, order: Order) -> Result<Outcome, IndexError> {
+        let Some(writer) = &self.writer else {
+            return Err(IndexError::Request(format!(
+                "{} is open for reading alone",
+                self.folder().display()
+            )));
+        };
+        let ticket = Arc::new(Ticket { order: Mutex::new(Some(order)), answer: Mutex::default() });
+        hold(&self.queue).push(ticket.clone());
+        let mut writer = writer.lock().map_err(|_| self.broken())?;
+        if let Some(answer) = hold(&ticket.answer).take() {
+            return answer;
+        }
+        let tickets = std::mem::take(&mut *hold(&self.queue));
+        let orders = tickets.iter().filter_map(|ticket| hold(&ticket.order).take()).collect();
+        match writer.carry_out(&self.inner, orders) {
+            Ok(outcomes) => {
+                for (ticket, outcome) in tickets.iter().zip(outcomes) {
+                    *hold(&ticket.answer) = Some(outcome);
+                }
+            }
+            Err(error) => {
+                for other in tickets.iter().filter(|other| !Arc::ptr_eq(other, &ticket)) {
+                    *hold(&other.answer) = Some(Err(self.broken()));
+                }
+                return Err(error);
+            }
+        }
+        let answer = hold(&ticket.answer).take();
+        answer.unwrap_or_else(|| Err(self.broken()))
+    }
+
+    fn broken(&self) -> IndexError {
+        IndexError::Broken { folder: self.folder().to_owned() }
+    }
+
+    /// What is known of the index.
+    pub fn stats(&self) -> Stats {
+        let now = self.inner.now();
+        let counts = now.counts;
+        let segments = || {
+            now.parts.iter().filter_map(|part| match part {
+                Part::Disk(segment) => Some(segment),
+                Part::Memory(_) => None,
+            })
+        };
+        let in_segments = segments().map(|segment| segment.range.len() as u64).sum::<u64>();
+        Stats {
+            documents: counts.kept + counts.removed,
+            kept: counts.kept,
+            removed: counts.removed,
+            deleted: counts.deleted,
+            classes: counts.classes,
+            postings_left_out: counts.left_out,
+            segments: segments().count(),
+            in_log: u64::from(now.next) - in_segments,
+            bytes: bytes_of(self.folder()),
+            memory: segments().map(|segment| segment.memory()).sum(),
+            text: self.inner.text,
+        }
+    }
+
+    /// Puts all documents that are only in the log into a segment, and waits for merges that are under way.
+    pub fn flush(&self) -> Result<(), IndexError> {
+        match &self.writer {
+            Some(writer) => writer.lock().map_err(|_| self.broken())?.flush(&self.inner),
+            None => Ok(()),
+        }
+    }
+
+    /// Merges all segments into one.
+    pub fn compact(&self) -> Result<(), IndexError> {
+        match &self.writer {
+            Some(writer) => writer.lock().map_err(|_| self.broken())?.compact(&self.inner),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends writing: everything that was acknowledged survives the end of the machine.
+    pub fn close(self) -> Result<(), IndexError> {
+        match self.writer {
+            Some(writer) => writer.into_inner().map_err(|_| ()).map_or(Ok(()), Writer::close),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A lock that a panic elsewhere does not take away: what it guards is replaced whole.
+pub(crate) fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Refuses what only a job can do.
+fn check_recipe(recipe: &JobRecipe) -> Result<(), IndexError> {
+    let why = match () {
+        () if recipe.task != Task::Dedup => "an index decides as `dedup` does",
+        () if recipe.cluster != ClusterRule::Star => {
+            "an index decides one document at a time, by --cluster star"
+        }
+        () if recipe.keep != "first" => "an index keeps the first of several, by --keep first",
+        () if recipe.within.is_some() => "an index compares all documents; leave --within out",
+        () => return Ok(()),
+    };
+    Err(IndexError::Request(why.to_owned()))
+}
+
+/// The digest of a recipe and of what its methods learned.
+fn stamp(recipe: &JobRecipe, knowledge: &Path) -> Result<u128, IndexError> {
+    let mut names: Vec<PathBuf> = std::fs::read_dir(knowledge)
+        .map_err(|error| IndexError::read(knowledge, error))?
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    names.sort();
+    let mut digests = hash::digest(recipe.to_toml().as_bytes()).to_le_bytes().to_vec();
+    for name in names.iter().filter(|name| name.is_file()) {
+        let bytes = std::fs::read(name).map_err(|error| IndexError::read(name, error))?;
+        digests.extend_from_slice(&hash::digest(&bytes).to_le_bytes());
+    }
+    Ok(hash::digest(&digests))
+}
+
+fn lock(folder: &Path) -> Result<File, IndexError> {
+    let path = folder.join(LOCK);
+    let file = File::create(&path).map_err(|error| IndexError::write(&path, error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => Err(IndexError::Locked { folder: folder.to_owned() }),
+        Err(std::fs::TryLockError::Error(error)) => Err(IndexError::write(&path, error)),
+    }
+}
+
+/// Reads all that the manifest names, and the logs behind it.
+fn load(home: &Home) -> Result<Loaded, IndexError> {
+    let manifest = Manifest::read(&home.folder)?;
+    if manifest.stamp != format!("{:032x}", home.stamp) {
+        let what = "recipe.toml or the folder knowledge is not what the index was made with";
+        return Err(IndexError::damaged(&home.folder, what));
+    }
+    let mut snapshot = Snapshot { counts: manifest.counts, ..Snapshot::default() };
+    for listed in &manifest.segments {
+        let segment = Segment::open(home, listed.id, listed.first..listed.end)?;
+        snapshot.next = listed.end;
+        snapshot.parts.push(Part::Disk(Arc::new(segment)));
+    }
+    snapshot.fixed = snapshot.parts.len();
+    let (mut log, mut log_end) = (manifest.log, 0);
+    let mut mark = manifest.mark.as_ref().map(|mark| mark.clone().into_bytes());
+    let mut room = segment::Room::default();
+    for generation in manifest.log.. {
+        let path = log::path(&home.folder, generation);
+        let replayed = log::replay(&path, |chunk| {
+            if chunk.first != snapshot.next || chunk.tables.len() != home.tables.count() {
+                return Err(IndexError::damaged(&path, "a write does not go on where the one before ended"));
+            }
+            if chunk.mark.is_some() {
+                mark.clone_from(&chunk.mark);
+            }
+            let mut counts = snapshot.counts;
+            counts.left_out += u64::from(chunk.left_out);
+            for change in &chunk.changes {
+                counts.count(snapshot.row(change.number, &mut room)?.state, -1);
+                counts.count(change.state, 1);
+            }
+            for (number, stored) in (chunk.first..).zip(&chunk.documents) {
+                counts.added += 1;
+                counts.classes += u64::from(stored.row.leader == number && stored.row.words > 0);
+                counts.count(stored.row.state, 1);
+            }
+            snapshot.counts = counts;
+            snapshot.push(chunk);
+            Ok(())
+        })?;
+        let Some(replayed) = replayed else { break };
+        (log, log_end) = (generation, replayed.end);
+    }
+    Ok(Loaded { snapshot, manifest, log, log_end, mark })
+}
+
+/// Reads while another process may replace files.
+fn load_patiently(home: &Home) -> Result<Loaded, IndexError> {
+    for _ in 1..LOOKS {
+        let before = Manifest::read(&home.folder)?;
+        let loaded = load(home);
+        // A log may also have gone in the middle of it: then the manifest is another one.
+        if Manifest::read(&home.folder)? == before {
+            return loaded;
+        }
+    }
+    load(home)
+}
+
+/// Removes what a killed process left behind.
+fn sweep(home: &Home, manifest: &Manifest) {
+    for entry in std::fs::read_dir(&home.folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let known = |id: u64| manifest.segments.iter().any(|listed| listed.id == id);
+        let stray = segment::of_file(&path).is_some_and(|id| !known(id));
+        let old = name.strip_prefix("log-").and_then(|number| number.parse().ok());
+        if stray || name.ends_with(".part") || old.is_some_and(|number: u64| number < manifest.log) {
+            // What stays costs room and nothing else.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Bytes of all files in a folder.
+fn bytes_of(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let bytes = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(facts) if facts.is_dir() => bytes_of(&entry.path()),
+        Ok(facts) => facts.len(),
+        Err(_) => 0,
+    };
+    entries.map(bytes).sum()
+}

@@ -1,0 +1,38 @@
+//! "Have I seen this?": an index on disk that documents are added to, asked about and taken out of, for ever.
+//!
+//! Any method and any measure of the engine; its recipe is stored and enforced. Documents are decided one at a time, in the
+//! order in which they come, by the same rule as a job with `--keep first`: a document is new, or a kept one stands for it.
+//!
+//! - `index`: an open index, and what its folder holds
+//! - `writer`: one at a time, every change first in the log; `keeper`: segments and their merge, beside it
+//! - `answer`: whom a document is near; `browse`: documents by id and number, clusters; `check`: is all as it was written
+//! - `near`, `decide`: keys that are shared, measured; the rule
+//! - `part`: the index at one moment; `chunk`: a part in memory; `segment`: a part on disk; `row`: what is known of each document
+//! - `log`, `manifest`: what makes it survive
+
+mod answer;
+mod browse;
+mod check;
+mod chunk;
+mod decide;
+mod desk;
+mod error;
+mod index;
+mod keeper;
+mod log;
+mod manifest;
+mod near;
+mod part;
+mod row;
+mod segment;
+mod writer;
+
+pub use answer::{Answer, Match};
+pub use browse::{Cluster, Entry};
+pub use check::Checked;
+pub use desk::{Desk, Prepared};
+pub use error::IndexError;
+pub use index::{Index, Made, Mode, Stats, Writing};
+pub use part::Counts;
+pub use row::State;
+pub use writer::{Known, Verdict};

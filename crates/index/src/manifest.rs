@@ -1,0 +1,98 @@
+//! The manifest: which files are the index. Replaced whole, so that it always names one moment.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use lookalike_text::hash;
+use serde::{Deserialize, Serialize};
+
+use crate::error::IndexError;
+use crate::part::Counts;
+
+/// Raised when older programs cannot read what is written.
+pub(crate) const FORMAT: u32 = 1;
+
+/// The name of the file that makes a folder an index.
+pub(crate) const NAME: &str = "index.json";
+
+/// Which files are the index.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    pub(crate) format: u32,
+    /// Digest of the recipe and of what methods learned; every file bears it.
+    pub(crate) stamp: String,
+    /// Texts are kept.
+    pub(crate) text: bool,
+    pub(crate) segments: Vec<Listed>,
+    /// Logs from this one on hold what is in no segment.
+    pub(crate) log: u64,
+    pub(crate) next_segment: u64,
+    /// Counts of what is in segments.
+    pub(crate) counts: Counts,
+    /// What whoever adds documents wants to know again after a stop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) mark: Option<String>,
+}
+
+/// A segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Listed {
+    pub(crate) id: u64,
+    pub(crate) first: u32,
+    pub(crate) end: u32,
+}
+
+impl Manifest {
+    fn path(folder: &Path) -> PathBuf {
+        folder.join(NAME)
+    }
+
+    /// The manifest of a folder; its second line is a digest of the first.
+    pub(crate) fn read(folder: &Path) -> Result<Self, IndexError> {
+        let path = Manifest::path(folder);
+        let text = match std::fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(IndexError::NotAnIndex { folder: folder.to_owned() });
+            }
+            text => text.map_err(|error| IndexError::read(&path, error))?,
+        };
+        let (line, digest) = text.split_once('\n').unwrap_or_default();
+        if digest.trim() != digest_of(line) {
+            return Err(IndexError::damaged(&path, "it does not match its checksum"));
+        }
+        let manifest: Manifest =
+            serde_json::from_str(line).map_err(|error| IndexError::damaged(&path, error.to_string()))?;
+        if manifest.format != FORMAT {
+            return Err(IndexError::Request(format!(
+                "{} has format {} and this program reads format {FORMAT}; take the program that wrote it",
+                folder.display(),
+                manifest.format
+            )));
+        }
+        Ok(manifest)
+    }
+
+    /// Replaces the manifest of a folder.
+    pub(crate) fn write(&self, folder: &Path) -> Result<(), IndexError> {
+        let line = serde_json::to_string(self).expect("numbers and names can be written");
+        replace(&Manifest::path(folder), format!("{line}\n{}\n", digest_of(&line)).as_bytes())
+    }
+}
+
+fn digest_of(line: &str) -> String {
+    format!("{:032x}", hash::digest(line.as_bytes()))
+}
+
+/// Writes a file whole or not at all, so that it survives the end of the machine.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), IndexError> {
+    let pending = path.with_added_extension("part");
+    let write = || -> std::io::Result<()> {
+        let mut file = File::create(&pending)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&pending, path)?;
+        File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+    };
+    write().map_err(|error| IndexError::write(path, error))
+}

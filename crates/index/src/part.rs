@@ -1,0 +1,275 @@
+//! All parts of the index at one moment, as one: what a reader sees does not change while it looks.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::chunk::{Chunk, Tables};
+use crate::error::IndexError;
+use crate::row::{Row, State};
+use crate::segment::{Room, Segment};
+use crate::writer::id_key;
+
+/// A part of the index.
+#[derive(Debug, Clone)]
+pub(crate) enum Part {
+    /// In memory, and in the log.
+    Memory(Arc<Chunk>),
+    /// On disk.
+    Disk(Arc<Segment>),
+}
+
+impl Part {
+    /// The numbers of its documents.
+    pub(crate) fn range(&self) -> Range<u32> {
+        match self {
+            Part::Memory(chunk) => chunk.first..chunk.end(),
+            Part::Disk(segment) => segment.range.clone(),
+        }
+    }
+
+    fn find(
+        &self,
+        table: usize,
+        key: u64,
+        room: &mut Room,
+        each: &mut dyn FnMut(u32, u32),
+    ) -> Result<(), IndexError> {
+        match self {
+            Part::Memory(chunk) => {
+                chunk.find(table, key).iter().for_each(|&(_, value, tag)| each(value, tag));
+                Ok(())
+            }
+            Part::Disk(segment) => segment.find(table, key, room, each),
+        }
+    }
+
+    fn has_changes(&self) -> bool {
+        match self {
+            Part::Memory(chunk) => !chunk.changes.is_empty(),
+            Part::Disk(segment) => segment.has_changes(),
+        }
+    }
+
+    /// True for what is on disk.
+    pub(crate) fn is_on_disk(&self) -> bool {
+        matches!(self, Part::Disk(_))
+    }
+
+    fn change(&self, number: u32, room: &mut Room) -> Result<Option<State>, IndexError> {
+        let change = match self {
+            Part::Memory(chunk) => chunk.change(number),
+            Part::Disk(segment) => segment.change(number, room)?,
+        };
+        Ok(change.map(|change| change.state))
+    }
+}
+
+/// How many documents are in which state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Counts {
+    /// Documents that were ever added.
+    pub added: u64,
+    /// Those that stand for themselves.
+    pub kept: u64,
+    /// Those that a kept one stands for.
+    pub removed: u64,
+    /// Those that were taken out.
+    pub deleted: u64,
+    /// Documents with words that none before them had.
+    pub classes: u64,
+    /// Postings that were left out because their key has too many.
+    pub left_out: u64,
+}
+
+impl Counts {
+    /// A document came, or went, in this state.
+    pub(crate) fn count(&mut self, state: State, by: i64) {
+        let slot = match state {
+            State::Kept => &mut self.kept,
+            State::Removed { .. } => &mut self.removed,
+            State::Deleted | State::Ghost => &mut self.deleted,
+        };
+        *slot = slot.saturating_add_signed(by);
+    }
+}
+
+/// The index at one moment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Snapshot {
+    /// One behind the other.
+    pub(crate) parts: Vec<Part>,
+    /// So many parts at the front are not joined with others in memory: they are on disk, or on their way.
+    pub(crate) fixed: usize,
+    /// The number that the next document gets.
+    pub(crate) next: u32,
+    /// Grows when documents that are there change.
+    pub(crate) epoch: u64,
+    pub(crate) counts: Counts,
+    /// The counts when the last part became fixed.
+    pub(crate) frozen_counts: Counts,
+}
+
+impl Snapshot {
+    /// Takes a chunk behind all others.
+    pub(crate) fn push(&mut self, chunk: Chunk) {
+        self.next = chunk.end();
+        if !chunk.changes.is_empty() {
+            self.epoch += 1;
+        }
+        let mut last = Arc::new(chunk);
+        // Each is at least twice as heavy as the next, so there are few.
+        while self.parts.len() > self.fixed {
+            let Some(Part::Memory(before)) = self.parts.last() else { break };
+            if before.weight() >= 2 * last.weight().max(1) {
+                break;
+            }
+            last = Arc::new(before.join(&last));
+            self.parts.pop();
+        }
+        self.parts.push(Part::Memory(last));
+    }
+
+    /// All chunks from the part of this number on, as one.
+    pub(crate) fn tail(&self, from: usize) -> Option<Arc<Chunk>> {
+        let chunks = self.parts[from..].iter().filter_map(|part| match part {
+            Part::Memory(chunk) => Some(chunk.clone()),
+            Part::Disk(_) => None,
+        });
+        chunks.reduce(|one, two| Arc::new(one.join(&two)))
+    }
+
+    /// Bytes of the parts that are only in memory and in the log, and still grow.
+    pub(crate) fn tail_bytes(&self) -> usize {
+        let chunk = |part: &Part| match part {
+            Part::Memory(chunk) => chunk.bytes,
+            Part::Disk(_) => 0,
+        };
+        self.parts[self.fixed..].iter().map(chunk).sum()
+    }
+
+    fn owner(&self, number: u32) -> Option<usize> {
+        let behind = self.parts.partition_point(|part| part.range().end <= number);
+        self.parts.get(behind).filter(|part| part.range().contains(&number)).map(|_| behind)
+    }
+
+    /// Hands the postings of a key to `each`, from parts that have documents from `from` on.
+    pub(crate) fn find(
+        &self,
+        table: usize,
+        key: u64,
+        from: u32,
+        room: &mut Room,
+        each: &mut dyn FnMut(u32, u32),
+    ) -> Result<(), IndexError> {
+        let parts = self.parts.iter().filter(|part| part.range().end > from || from == 0);
+        for part in parts {
+            part.find(table, key, room, each)?;
+        }
+        Ok(())
+    }
+
+    /// Whom a key leads to, sorted.
+    pub(crate) fn found(&self, table: usize, key: u64, room: &mut Room) -> Result<Vec<u32>, IndexError> {
+        let mut found = Vec::new();
+        self.find(table, key, 0, room, &mut |value, _| found.push(value))?;
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// The documents of an id that are there, with their numbers.
+    pub(crate) fn of_id(
+        &self,
+        tables: &Tables,
+        id: &str,
+        room: &mut Room,
+    ) -> Result<Vec<(u32, Row)>, IndexError> {
+        let mut live = Vec::new();
+        for number in self.found(tables.ids(), id_key(id), room)? {
+            let row = self.row(number, room)?;
+            if row.state.is_live() && self.names(number, &row, room)?.0 == id {
+                live.push((number, row));
+            }
+        }
+        Ok(live)
+    }
+
+    /// The row of a document, with its state now.
+    pub(crate) fn row(&self, number: u32, room: &mut Room) -> Result<Row, IndexError> {
+        let owner = self.owner(number).ok_or_else(|| nobody(number))?;
+        let mut row = match &self.parts[owner] {
+            Part::Memory(chunk) => {
+                chunk.get(number).map(|stored| stored.row).ok_or_else(|| nobody(number))?
+            }
+            Part::Disk(segment) => segment.row(number, room)?,
+        };
+        for part in self.parts[owner + 1..].iter().rev().filter(|part| part.has_changes()) {
+            if let Some(state) = part.change(number, room)? {
+                row.state = state;
+                break;
+            }
+        }
+        Ok(row)
+    }
+
+    /// The id and the address of a document.
+    pub(crate) fn names(
+        &self,
+        number: u32,
+        row: &Row,
+        room: &mut Room,
+    ) -> Result<(String, Option<String>), IndexError> {
+        match self.owner(number).map(|owner| &self.parts[owner]) {
+            Some(Part::Memory(chunk)) => {
+                let stored = chunk.get(number).ok_or_else(|| nobody(number))?;
+                Ok((stored.id.clone(), stored.url.clone()))
+            }
+            Some(Part::Disk(segment)) => segment.names(row, room),
+            None => Err(nobody(number)),
+        }
+    }
+
+    /// Replaces `out` with the record of a document.
+    pub(crate) fn record(
+        &self,
+        number: u32,
+        row: &Row,
+        room: &mut Room,
+        out: &mut Vec<u8>,
+    ) -> Result<(), IndexError> {
+        out.clear();
+        match self.owner(number).map(|owner| &self.parts[owner]) {
+            Some(Part::Memory(chunk)) => {
+                let stored = chunk.get(number).ok_or_else(|| nobody(number))?;
+                out.extend_from_slice(&stored.record);
+                Ok(())
+            }
+            Some(Part::Disk(segment)) => segment.record(row, room, out),
+            None => Err(nobody(number)),
+        }
+    }
+
+    /// Replaces `out` with the body of a document.
+    pub(crate) fn body(
+        &self,
+        number: u32,
+        row: &Row,
+        room: &mut Room,
+        out: &mut Vec<u8>,
+    ) -> Result<(), IndexError> {
+        out.clear();
+        match self.owner(number).map(|owner| &self.parts[owner]) {
+            Some(Part::Memory(chunk)) => {
+                let stored = chunk.get(number).ok_or_else(|| nobody(number))?;
+                out.extend_from_slice(&stored.body);
+                Ok(())
+            }
+            Some(Part::Disk(segment)) => segment.body(row, room, out),
+            None => Err(nobody(number)),
+        }
+    }
+}
+
+fn nobody(number: u32) -> IndexError {
+    IndexError::Request(format!("the index has no document of number {number}"))
+}

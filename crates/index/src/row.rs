@@ -1,0 +1,182 @@
+//! What is known of every document, at fixed width.
+
+/// A number that no document has.
+pub(crate) const NOBODY: u32 = u32::MAX;
+const DELETED: u32 = u32::MAX - 1;
+const GHOST: u32 = u32::MAX - 2;
+
+/// The most documents that an index holds.
+pub(crate) const MOST_DOCUMENTS: u32 = u32::MAX - 16;
+
+/// What became of a document.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum State {
+    /// It stands for itself, and for others like it.
+    Kept,
+    /// A kept document stands for it.
+    Removed {
+        /// The number of that one.
+        witness: u32,
+        /// How similar it is to that one; nothing where methods give no number.
+        similarity: Option<f64>,
+    },
+    /// It was taken out of the index.
+    Deleted,
+    /// It was taken out; what others with the same words are found by is still there.
+    Ghost,
+}
+
+impl State {
+    /// True for a document that answers may name.
+    pub fn is_live(self) -> bool {
+        matches!(self, State::Kept | State::Removed { .. })
+    }
+
+    fn pack(self) -> (u32, f64) {
+        match self {
+            State::Kept => (NOBODY, 0.0),
+            State::Removed { witness, similarity } => (witness, similarity.unwrap_or(f64::NAN)),
+            State::Deleted => (DELETED, 0.0),
+            State::Ghost => (GHOST, 0.0),
+        }
+    }
+
+    fn unpack(witness: u32, similarity: f64) -> Self {
+        match witness {
+            NOBODY => State::Kept,
+            DELETED => State::Deleted,
+            GHOST => State::Ghost,
+            witness => {
+                State::Removed { witness, similarity: Some(similarity).filter(|number| !number.is_nan()) }
+            }
+        }
+    }
+}
+
+/// What is known of a document. Where its names, its body and its record stand is of use in a segment alone.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Row {
+    /// Number of words.
+    pub(crate) words: u32,
+    /// Bytes of its text.
+    pub(crate) text: u32,
+    /// Digest of its words.
+    pub(crate) digest: u128,
+    /// The first document with the same words.
+    pub(crate) leader: u32,
+    pub(crate) state: State,
+    /// Where its id begins, and its address behind that.
+    pub(crate) names: u64,
+    pub(crate) id: u32,
+    /// [`NOBODY`] without one.
+    pub(crate) url: u32,
+    pub(crate) body: u64,
+    pub(crate) body_bytes: u32,
+    /// The number of its record; [`NOBODY`] without one.
+    pub(crate) record: u32,
+}
+
+impl Row {
+    pub(crate) const WIDTH: usize = 72;
+
+    pub(crate) fn encode(&self) -> [u8; Row::WIDTH] {
+        let (witness, similarity) = self.state.pack();
+        let mut out = [0; Row::WIDTH];
+        let mut at = 0;
+        let mut put = |bytes: &[u8]| {
+            out[at..at + bytes.len()].copy_from_slice(bytes);
+            at += bytes.len();
+        };
+        put(&self.words.to_le_bytes());
+        put(&self.text.to_le_bytes());
+        put(&self.digest.to_le_bytes());
+        put(&self.leader.to_le_bytes());
+        put(&witness.to_le_bytes());
+        put(&similarity.to_le_bytes());
+        put(&self.names.to_le_bytes());
+        put(&self.id.to_le_bytes());
+        put(&self.url.to_le_bytes());
+        put(&self.body.to_le_bytes());
+        put(&self.body_bytes.to_le_bytes());
+        put(&self.record.to_le_bytes());
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8; Row::WIDTH]) -> Self {
+        let four = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        let eight = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        Row {
+            words: four(0),
+            text: four(4),
+            digest: u128::from(eight(8)) | u128::from(eight(16)) << 64,
+            leader: four(24),
+            state: State::unpack(four(28), f64::from_bits(eight(32))),
+            names: eight(40),
+            id: four(48),
+            url: four(52),
+            body: eight(56),
+            body_bytes: four(64),
+            record: four(68),
+        }
+    }
+}
+
+/// A document whose state is another one than its row says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Change {
+    pub(crate) number: u32,
+    pub(crate) state: State,
+}
+
+impl Change {
+    pub(crate) const WIDTH: usize = 16;
+
+    pub(crate) fn encode(&self) -> [u8; Change::WIDTH] {
+        let (witness, similarity) = self.state.pack();
+        let mut out = [0; Change::WIDTH];
+        out[..4].copy_from_slice(&self.number.to_le_bytes());
+        out[4..8].copy_from_slice(&witness.to_le_bytes());
+        out[8..].copy_from_slice(&similarity.to_le_bytes());
+        out
+    }
+
+    pub(crate) fn decode(bytes: &[u8; Change::WIDTH]) -> Self {
+        let four = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        let similarity = u64::from_le_bytes(bytes[8..].try_into().expect("eight bytes"));
+        Change { number: four(0), state: State::unpack(four(4), f64::from_bits(similarity)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_and_changes_are_read_as_they_were_written() {
+        let states = [
+            State::Kept,
+            State::Removed { witness: 7, similarity: Some(0.875) },
+            State::Removed { witness: 0, similarity: None },
+            State::Deleted,
+            State::Ghost,
+        ];
+        for state in states {
+            let row = Row {
+                words: 1,
+                text: 2,
+                digest: u128::MAX / 3,
+                leader: 3,
+                state,
+                names: 4,
+                id: 5,
+                url: NOBODY,
+                body: 6,
+                body_bytes: 7,
+                record: 8,
+            };
+            assert_eq!(Row::decode(&row.encode()), row);
+            let change = Change { number: 9, state };
+            assert_eq!(Change::decode(&change.encode()), change);
+        }
+    }
+}

@@ -1,0 +1,542 @@
+//! A part of the index on disk: sorted tables and the documents behind them, in files that never change.
+//!
+//! | file | holds | bytes |
+//! |---|---|---|
+//! | `s00000001.rows` | [`Row`]s | 72 per document |
+//! | `s00000001.names` | ids and addresses | their length |
+//! | `s00000001.records` | lengths and payloads of all methods | by method, of the first document with its words |
+//! | `s00000001.bodies` | texts, compressed one by one, or symbols | about half the text |
+//! | `s00000001.table0` … | postings, sorted | 12 or 16 each |
+//! | `s00000001.fence0` … | the first key of every block of a table; stays in memory | 8 per block of 8 KiB |
+//! | `s00000001.changes` | what changed of documents of earlier segments | 16 each |
+
+use std::fs::File;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use lookalike_engine::store::file::{Label, Records, Run, RunWriter};
+
+use crate::chunk::{Posting, Tables};
+use crate::error::IndexError;
+use crate::part::Part;
+use crate::row::{Change, NOBODY, Row, State};
+
+/// Buffers for blocks, used again for one read after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    block: Vec<u8>,
+    bytes: Vec<u8>,
+}
+
+/// Where the files of an index lie, and what they bear.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Home {
+    pub(crate) folder: PathBuf,
+    pub(crate) stamp: u128,
+    pub(crate) tables: Tables,
+    /// Bytes of a record.
+    pub(crate) record: usize,
+}
+
+impl Home {
+    fn label(&self, kind: &'static str, width: usize) -> Label {
+        Label { kind, width, stamp: self.stamp }
+    }
+
+    fn path(&self, id: u64, what: &str) -> PathBuf {
+        self.folder.join(format!("s{id:08}.{what}"))
+    }
+
+    fn width(&self, table: usize) -> usize {
+        if self.tables.is_tagged(table) { 16 } else { 12 }
+    }
+
+    /// The files of a segment.
+    pub(crate) fn files(&self, id: u64) -> Vec<PathBuf> {
+        let mut names: Vec<String> =
+            ["rows", "names", "records", "bodies", "changes"].map(str::to_owned).into();
+        for table in 0..self.tables.count() {
+            names.extend([format!("table{table}"), format!("fence{table}")]);
+        }
+        names.iter().map(|name| self.path(id, name)).collect()
+    }
+}
+
+/// A part of the index on disk.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    pub(crate) id: u64,
+    pub(crate) range: Range<u32>,
+    rows: Run,
+    names: Run,
+    records: Run,
+    bodies: Run,
+    changes: Run,
+    tables: Vec<Table>,
+}
+
+/// Postings on disk.
+#[derive(Debug)]
+struct Table {
+    run: Run,
+    width: usize,
+    fence: Vec<u64>,
+}
+
+impl Segment {
+    /// Opens the files of a segment.
+    pub(crate) fn open(home: &Home, id: u64, range: Range<u32>) -> Result<Self, IndexError> {
+        let open = |what: &str, kind: &'static str, width| {
+            Ok::<Run, IndexError>(Run::open(&home.path(id, what), home.label(kind, width))?)
+        };
+        let table = |number: usize| {
+            let run = open(&format!("table{number}"), "table", home.width(number))?;
+            let mut fence = Vec::new();
+            let mut keys = open(&format!("fence{number}"), "fence", 8)?.records();
+            while let Some(key) = keys.next()? {
+                fence.push(u64::from_le_bytes(key.try_into().expect("eight bytes")));
+            }
+            if fence.len() as u64 != run.block_count() {
+                let file = home.path(id, &format!("fence{number}"));
+                return Err(IndexError::damaged(&file, "it is not that of its table"));
+            }
+            Ok(Table { run, width: home.width(number), fence })
+        };
+        let segment = Segment {
+            id,
+            rows: open("rows", "rows", Row::WIDTH)?,
+            names: open("names", "names", 1)?,
+            records: open("records", "records", home.record.max(1))?,
+            bodies: open("bodies", "bodies", 1)?,
+            changes: open("changes", "changes", Change::WIDTH)?,
+            tables: (0..home.tables.count()).map(table).collect::<Result<_, _>>()?,
+            range,
+        };
+        if segment.rows.count() != segment.range.len() as u64 {
+            let what =
+                format!("it has {} rows and should have {}", segment.rows.count(), segment.range.len());
+            return Err(IndexError::damaged(&home.path(id, "rows"), what));
+        }
+        Ok(segment)
+    }
+
+    /// Bytes of its files.
+    pub(crate) fn bytes(&self) -> u64 {
+        let runs = [&self.rows, &self.names, &self.records, &self.bodies, &self.changes];
+        let tables = self.tables.iter().map(|table| table.run.bytes() + 8 * table.fence.len() as u64);
+        runs.iter().map(|run| run.bytes()).sum::<u64>() + tables.sum::<u64>()
+    }
+
+    /// Bytes of memory that it takes.
+    pub(crate) fn memory(&self) -> u64 {
+        self.tables.iter().map(|table| 8 * table.fence.len() as u64).sum()
+    }
+
+    /// True when it has changes of earlier documents.
+    pub(crate) fn has_changes(&self) -> bool {
+        self.changes.count() > 0
+    }
+
+    pub(crate) fn row(&self, number: u32, room: &mut Room) -> Result<Row, IndexError> {
+        let offset = u64::from(number - self.range.start) * Row::WIDTH as u64;
+        room.bytes.clear();
+        self.rows.read(offset, Row::WIDTH, &mut room.block, &mut room.bytes)?;
+        Ok(Row::decode(room.bytes.first_chunk().expect("as many bytes as were asked for")))
+    }
+
+    /// The id and the address of a document.
+    pub(crate) fn names(&self, row: &Row, room: &mut Room) -> Result<(String, Option<String>), IndexError> {
+        let url = if row.url == NOBODY { 0 } else { row.url as usize };
+        room.bytes.clear();
+        self.names.read(row.names, row.id as usize + url, &mut room.block, &mut room.bytes)?;
+        let (id, address) = room.bytes.split_at(row.id as usize);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ok((text(id), (row.url != NOBODY).then(|| text(address))))
+    }
+
+    pub(crate) fn record(&self, row: &Row, room: &mut Room, out: &mut Vec<u8>) -> Result<(), IndexError> {
+        let width = self.records.bytes() / self.records.count().max(1);
+        Ok(self.records.read(u64::from(row.record) * width, width as usize, &mut room.block, out)?)
+    }
+
+    pub(crate) fn body(&self, row: &Row, room: &mut Room, out: &mut Vec<u8>) -> Result<(), IndexError> {
+        Ok(self.bodies.read(row.body, row.body_bytes as usize, &mut room.block, out)?)
+    }
+
+    /// Hands the postings of a key to `each`.
+    pub(crate) fn find(
+        &self,
+        table: usize,
+        key: u64,
+        room: &mut Room,
+        each: &mut dyn FnMut(u32, u32),
+    ) -> Result<(), IndexError> {
+        let table = &self.tables[table];
+        // A key may begin in the block before the first one that begins with it.
+        let mut block = table.fence.partition_point(|&first| first < key).saturating_sub(1);
+        while table.fence.get(block).is_some_and(|&first| first <= key) {
+            table.run.block(block as u64, &mut room.block)?;
+            let count = room.block.len() / table.width;
+            let posting = |index: usize| posting(&room.block[index * table.width..], table.width);
+            let mut index = lower_bound(count, |index| posting(index).0 < key);
+            while index < count {
+                let (found, value, tag) = posting(index);
+                if found != key {
+                    return Ok(());
+                }
+                each(value, tag);
+                index += 1;
+            }
+            block += 1;
+        }
+        Ok(())
+    }
+
+    /// What changed of an earlier document.
+    pub(crate) fn change(&self, number: u32, room: &mut Room) -> Result<Option<Change>, IndexError> {
+        let (mut low, mut high) = (0, self.changes.count());
+        while low < high {
+            let middle = (low + high) / 2;
+            room.bytes.clear();
+            self.changes.read(
+                middle * Change::WIDTH as u64,
+                Change::WIDTH,
+                &mut room.block,
+                &mut room.bytes,
+            )?;
+            let change = Change::decode(room.bytes.first_chunk().expect("as many bytes as were asked for"));
+            match change.number.cmp(&number) {
+                std::cmp::Ordering::Equal => return Ok(Some(change)),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        Ok(None)
+    }
+
+    /// All postings of a table, in order.
+    pub(crate) fn table(&self, home: &Home, table: usize) -> Result<Records, IndexError> {
+        let label = home.label("table", home.width(table));
+        Ok(Run::open(&home.path(self.id, &format!("table{table}")), label)?.records())
+    }
+
+    /// All changes, in order.
+    pub(crate) fn changes(&self, home: &Home) -> Result<Vec<Change>, IndexError> {
+        let label = home.label("changes", Change::WIDTH);
+        let mut records = Run::open(&home.path(self.id, "changes"), label)?.records();
+        let mut all = Vec::new();
+        while let Some(record) = records.next()? {
+            all.push(Change::decode(record.first_chunk().expect("records of that width")));
+        }
+        Ok(all)
+    }
+
+    /// Reads every block of every file, which checks them all.
+    pub(crate) fn check(&self, room: &mut Room) -> Result<(), IndexError> {
+        let runs = [&self.rows, &self.names, &self.records, &self.bodies, &self.changes];
+        for run in runs.into_iter().chain(self.tables.iter().map(|table| &table.run)) {
+            (0..run.block_count()).try_for_each(|block| run.block(block, &mut room.block))?;
+        }
+        Ok(())
+    }
+}
+
+/// The posting that stands at the front of `bytes`.
+pub(crate) fn posting(bytes: &[u8], width: usize) -> Posting {
+    let four = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+    let key = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"));
+    (key, four(8), if width == 16 { four(12) } else { 0 })
+}
+
+/// The first of `count` places that is not `before`.
+fn lower_bound(count: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = (low + high) / 2;
+        if before(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
+}
+
+/// Writes neighbouring parts as one segment. Documents that were taken out leave a row and nothing else.
+pub(crate) fn write(home: &Home, id: u64, parts: &[Part]) -> Result<(), IndexError> {
+    let gone = write_documents(home, id, parts)?;
+    for table in 0..home.tables.count() {
+        write_table(home, id, parts, table, &gone)?;
+    }
+    for file in home.files(id) {
+        // The names of files are made safe with the folder, by whoever names the segment.
+        File::open(&file)
+            .and_then(|file| file.sync_all())
+            .map_err(|error| IndexError::write(&file, error))?;
+    }
+    Ok(())
+}
+
+/// What changed inside of some parts, the last word of each document, sorted.
+fn changes(home: &Home, parts: &[Part]) -> Result<Vec<Change>, IndexError> {
+    let mut all = Vec::new();
+    for part in parts.iter().rev() {
+        match part {
+            Part::Memory(chunk) => all.extend_from_slice(&chunk.changes),
+            Part::Disk(segment) if segment.has_changes() => all.extend(segment.changes(home)?),
+            Part::Disk(_) => {}
+        }
+    }
+    all.sort_by_key(|change| change.number);
+    all.dedup_by_key(|change| change.number);
+    Ok(all)
+}
+
+/// Writes rows, names, records, bodies and changes; returns the numbers of those that are gone, sorted.
+fn write_documents(home: &Home, id: u64, parts: &[Part]) -> Result<Vec<u32>, IndexError> {
+    let create = |what: &'static str, width| RunWriter::create(&home.path(id, what), home.label(what, width));
+    let mut rows = create("rows", Row::WIDTH)?;
+    let mut names = create("names", 1)?;
+    let mut records = create("records", home.record.max(1))?;
+    let mut bodies = create("bodies", 1)?;
+    let changes = changes(home, parts)?;
+    let mut next = changes.iter().peekable();
+    let mut gone = Vec::new();
+    let mut held = 0u32;
+    let mut writer = |number: u32, row: &mut Row, source: &mut Source<'_>| -> Result<(), IndexError> {
+        while next.next_if(|change| change.number < number).is_some() {}
+        if let Some(change) = next.next_if(|change| change.number == number) {
+            row.state = change.state;
+        }
+        let original = *row;
+        (row.names, row.body) = (names.position(), bodies.position());
+        if row.state == State::Deleted {
+            gone.push(number);
+        }
+        if row.state.is_live() {
+            names.push(source.names(&original)?)?;
+            bodies.push(source.body(&original)?)?;
+        } else {
+            (row.id, row.url, row.body_bytes) = (0, NOBODY, 0);
+        }
+        if row.record != NOBODY && row.state != State::Deleted {
+            records.push(source.record(&original)?)?;
+            row.record = held;
+            held += 1;
+        } else {
+            row.record = NOBODY;
+        }
+        Ok(rows.push(&row.encode())?)
+    };
+    for part in parts {
+        match part {
+            Part::Memory(chunk) => {
+                for (number, stored) in (chunk.first..).zip(&chunk.documents) {
+                    let mut row = stored.row;
+                    writer(number, &mut row, &mut Source::Memory(stored, Vec::new()))?;
+                }
+            }
+            Part::Disk(segment) => {
+                let mut source = Source::Disk(Box::new(Front::new(segment)));
+                for number in segment.range.clone() {
+                    let mut row = source.row(number)?;
+                    writer(number, &mut row, &mut source)?;
+                }
+            }
+        }
+    }
+    rows.finish()?;
+    names.finish()?;
+    records.finish()?;
+    bodies.finish()?;
+    let first = parts.first().map_or(0, |part| part.range().start);
+    let mut file = create("changes", Change::WIDTH)?;
+    for change in changes.iter().filter(|change| change.number < first) {
+        file.push(&change.encode())?;
+    }
+    file.finish()?;
+    Ok(gone)
+}
+
+/// Where a document comes from that is written again.
+enum Source<'s> {
+    Memory(&'s crate::chunk::Stored, Vec<u8>),
+    Disk(Box<Front<'s>>),
+}
+
+/// The documents of a segment from the front: of each file the block at hand stays there.
+struct Front<'s> {
+    segment: &'s Segment,
+    rows: Held<'s>,
+    names: Held<'s>,
+    records: Held<'s>,
+    bodies: Held<'s>,
+    out: Vec<u8>,
+}
+
+impl<'s> Front<'s> {
+    fn new(segment: &'s Segment) -> Self {
+        let held = |run| Held { run, number: None, block: Vec::new() };
+        Front {
+            segment,
+            rows: held(&segment.rows),
+            names: held(&segment.names),
+            records: held(&segment.records),
+            bodies: held(&segment.bodies),
+            out: Vec::new(),
+        }
+    }
+}
+
+/// A file with the block at hand.
+struct Held<'s> {
+    run: &'s Run,
+    number: Option<u64>,
+    block: Vec<u8>,
+}
+
+impl Held<'_> {
+    fn read(&mut self, mut offset: u64, length: usize, out: &mut Vec<u8>) -> Result<(), IndexError> {
+        out.clear();
+        while out.len() < length {
+            let size = self.run.block_bytes() as u64;
+            let number = offset / size;
+            if self.number != Some(number) {
+                self.number = None;
+                self.run.block(number, &mut self.block)?;
+                self.number = Some(number);
+            }
+            let part = &self.block[((offset % size) as usize).min(self.block.len())..];
+            let part = &part[..part.len().min(length - out.len())];
+            if part.is_empty() {
+                return Err(IndexError::Request("a row leads behind the end of its file".to_owned()));
+            }
+            out.extend_from_slice(part);
+            offset += part.len() as u64;
+        }
+        Ok(())
+    }
+}
+
+impl Source<'_> {
+    fn row(&mut self, number: u32) -> Result<Row, IndexError> {
+        match self {
+            Source::Memory(stored, _) => Ok(stored.row),
+            Source::Disk(front) => {
+                let offset = u64::from(number - front.segment.range.start) * Row::WIDTH as u64;
+                front.rows.read(offset, Row::WIDTH, &mut front.out)?;
+                Ok(Row::decode(front.out.first_chunk().expect("as many bytes as were asked for")))
+            }
+        }
+    }
+
+    fn names(&mut self, row: &Row) -> Result<&[u8], IndexError> {
+        match self {
+            Source::Memory(stored, out) => {
+                out.clear();
+                out.extend_from_slice(stored.id.as_bytes());
+                out.extend_from_slice(stored.url.as_deref().unwrap_or_default().as_bytes());
+                Ok(out)
+            }
+            Source::Disk(front) => {
+                let url = if row.url == NOBODY { 0 } else { row.url as usize };
+                front.names.read(row.names, row.id as usize + url, &mut front.out)?;
+                Ok(&front.out)
+            }
+        }
+    }
+
+    fn record(&mut self, row: &Row) -> Result<&[u8], IndexError> {
+        match self {
+            Source::Memory(stored, _) => Ok(&stored.record),
+            Source::Disk(front) => {
+                let run = front.records.run;
+                let width = run.bytes() / run.count().max(1);
+                front.records.read(u64::from(row.record) * width, width as usize, &mut front.out)?;
+                Ok(&front.out)
+            }
+        }
+    }
+
+    fn body(&mut self, row: &Row) -> Result<&[u8], IndexError> {
+        match self {
+            Source::Memory(stored, _) => Ok(&stored.body),
+            Source::Disk(front) => {
+                front.bodies.read(row.body, row.body_bytes as usize, &mut front.out)?;
+                Ok(&front.out)
+            }
+        }
+    }
+}
+
+/// Merges a table of all parts, without postings that lead to documents that are gone.
+fn write_table(home: &Home, id: u64, parts: &[Part], table: usize, gone: &[u32]) -> Result<(), IndexError> {
+    let width = home.width(table);
+    let mut run = RunWriter::create(&home.path(id, &format!("table{table}")), home.label("table", width))?;
+    let mut fence = RunWriter::create(&home.path(id, &format!("fence{table}")), home.label("fence", 8))?;
+    let mut sources: Vec<Postings<'_>> =
+        parts.iter().map(|part| Postings::new(home, part, table)).collect::<Result<_, _>>()?;
+    // As many as a block of the file holds.
+    let block = ((8 << 10) / width) as u64;
+    let mut count = 0u64;
+    loop {
+        let first = sources.iter().enumerate().filter_map(|(place, source)| Some((source.head?, place)));
+        let Some((posting, place)) = first.min() else { break };
+        sources[place].advance()?;
+        if gone.binary_search(&posting.1).is_ok() {
+            continue;
+        }
+        if count.is_multiple_of(block) {
+            fence.push(&posting.0.to_le_bytes())?;
+        }
+        count += 1;
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&posting.0.to_le_bytes());
+        bytes[8..12].copy_from_slice(&posting.1.to_le_bytes());
+        bytes[12..].copy_from_slice(&posting.2.to_le_bytes());
+        run.push(&bytes[..width])?;
+    }
+    run.finish()?;
+    Ok(fence.finish()?)
+}
+
+/// The postings of one table of one part, in order.
+pub(crate) struct Postings<'p> {
+    from: From<'p>,
+    pub(crate) head: Option<Posting>,
+}
+
+enum From<'p> {
+    Memory(std::slice::Iter<'p, Posting>),
+    Disk(Box<Records>, usize),
+}
+
+impl<'p> Postings<'p> {
+    pub(crate) fn new(home: &Home, part: &'p Part, table: usize) -> Result<Self, IndexError> {
+        let from = match part {
+            Part::Memory(chunk) => From::Memory(chunk.tables[table].iter()),
+            Part::Disk(segment) => From::Disk(Box::new(segment.table(home, table)?), home.width(table)),
+        };
+        let mut postings = Postings { from, head: None };
+        postings.advance()?;
+        Ok(postings)
+    }
+
+    pub(crate) fn advance(&mut self) -> Result<(), IndexError> {
+        self.head = match &mut self.from {
+            From::Memory(postings) => postings.next().copied(),
+            From::Disk(records, width) => records.next()?.map(|record| posting(record, *width)),
+        };
+        Ok(())
+    }
+}
+
+/// Removes the files of a segment that nobody names any more.
+pub(crate) fn remove(home: &Home, id: u64) {
+    for file in home.files(id) {
+        // A file that stays costs room and nothing else; the next writer removes it.
+        let _ = std::fs::remove_file(file);
+    }
+}
+
+/// The number of the segment that a file belongs to.
+pub(crate) fn of_file(path: &Path) -> Option<u64> {
+    let name = path.file_name()?.to_str()?;
+    name.strip_prefix('s')?.split('.').next()?.parse().ok()
+}
