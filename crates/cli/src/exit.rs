@@ -8,6 +8,7 @@ use lookalike::engine::EngineError;
 use lookalike::judgments::ListError;
 use lookalike::walk::WalkError;
 use lookalike_lab::trial::LabError;
+use lookalike_service::ServiceError;
 use lookalike_transfer::TransferError;
 
 /// Something failed.
@@ -110,6 +111,17 @@ impl From<TransferError> for Failure {
             TransferError::Corpus(error) => Failure::Work(error.into()),
             TransferError::Judgments(error) => Failure::Missing(error.to_string()),
             TransferError::Request(sentence) => Failure::Usage(sentence),
+        }
+    }
+}
+
+impl From<ServiceError> for Failure {
+    fn from(error: ServiceError) -> Self {
+        match error {
+            error @ (ServiceError::Exposed(_) | ServiceError::NoToken(_)) => {
+                Failure::Usage(error.to_string())
+            }
+            error => Failure::Missing(error.to_string()),
         }
     }
 }

@@ -91,6 +91,7 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response {
 /// What stands behind `prefix` in the path of an address, decoded.
 pub(crate) fn rest_of(uri: &Uri, prefix: &str) -> Result<String, Refusal> {
     let raw = uri.path().strip_prefix(prefix).unwrap_or_default();
-    let unreadable = || Refusal::bad("the last part of the address is not valid UTF-8 in % signs; encode it so");
+    let unreadable =
+        || Refusal::bad("the last part of the address is not valid UTF-8 in % signs; encode it so");
     crate::form::decode(raw.as_bytes(), false).ok_or_else(unreadable)
 }

@@ -24,6 +24,9 @@ pub enum ServiceError {
     /// A job whose tables are Parquet.
     #[error("the tables of {} are Parquet, and only JSON lines are served; run dedup again with --format jsonl", .0.display())]
     Parquet(PathBuf),
+    /// An index that cannot be opened or closed.
+    #[error(transparent)]
+    Index(#[from] lookalike_index::IndexError),
     /// A file cannot be read.
     #[error("{} cannot be read: {source}", file.display())]
     Read {
@@ -62,7 +65,9 @@ pub enum ServiceError {
     #[error("{} holds no token; put one of at least 16 characters on a line of its own", .0.display())]
     NoToken(PathBuf),
     /// Open to others without a token.
-    #[error("{0} can be reached from other machines; give --token-file, or --insecure if everybody may read and change what is served")]
+    #[error(
+        "{0} can be reached from other machines; give --token-file, or --insecure if everybody may read and change what is served"
+    )]
     Exposed(SocketAddr),
     /// The address is taken.
     #[error("{0} is in use; give another address by --address, with port 0 for any free one")]

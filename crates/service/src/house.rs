@@ -1,9 +1,9 @@
 //! What all answers share.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::answer::Refusal;
 use crate::metrics::{Limit, Metrics};
@@ -22,7 +22,7 @@ pub(crate) struct House {
     pool: Pool,
     places: Arc<Semaphore>,
     streams: Arc<Semaphore>,
-    stop: watch::Sender<bool>,
+    stop: AtomicBool,
     requests: AtomicU64,
     /// Only this machine reaches it.
     pub(crate) loopback: bool,
@@ -47,7 +47,7 @@ impl House {
             pool,
             places: Arc::new(Semaphore::new(places)),
             streams: Arc::new(Semaphore::new(streams)),
-            stop: watch::Sender::new(false),
+            stop: AtomicBool::new(false),
             requests: AtomicU64::new(0),
             loopback,
             settings,
@@ -87,17 +87,12 @@ impl House {
 
     /// True once the service was asked to end.
     pub(crate) fn stopping(&self) -> bool {
-        *self.stop.borrow()
-    }
-
-    /// Tells when the service is asked to end.
-    pub(crate) fn stop_signal(&self) -> watch::Receiver<bool> {
-        self.stop.subscribe()
+        self.stop.load(Ordering::Relaxed)
     }
 
     /// Asks everybody to come to an end.
     pub(crate) fn stop(&self) {
-        self.stop.send_replace(true);
+        self.stop.store(true, Ordering::Relaxed);
     }
 
     /// Ends the threads and closes what is served.

@@ -4,7 +4,7 @@
 //! Nothing here decides what is a near-duplicate: that is the work of the index and of the engine.
 //!
 //! - [`settings`]: limits, tokens, what is logged
-//! - [`source`]: what is served; `job` and its parts read a finished job
+//! - [`source`]: what is served; `store` is an index, `job` a finished job
 //! - `server`: connections, from the first to the last
 //! - `routes`: every address, and the guard before them
 //! - `auth`, `sessions`: tokens of programs, cookies of people
@@ -31,10 +31,11 @@ mod server;
 mod sessions;
 pub mod settings;
 pub mod source;
+mod store;
 
-pub use auth::Tokens;
+pub use auth::{Tokens, exposure};
 pub use error::ServiceError;
 pub use routes::{RouteFacts, routes};
 pub use server::{listen, serve};
 pub use settings::{LogFormat, Settings};
-pub use source::Source;
+pub use source::{Opening, Source};

@@ -202,7 +202,8 @@ fn is_local(headers: &HeaderMap) -> bool {
         _ => host,
     };
     let bare = name.trim_start_matches('[').trim_end_matches(']');
-    name.eq_ignore_ascii_case("localhost") || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    name.eq_ignore_ascii_case("localhost")
+        || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Where a request comes from.
@@ -262,7 +263,9 @@ mod tests {
 
     #[test]
     fn names_of_this_machine_are_known() {
-        for host in ["localhost", "localhost:80", "127.0.0.1:8080", "127.9.9.9", "[::1]:8080", "[::1]", "LOCALHOST"] {
+        for host in
+            ["localhost", "localhost:80", "127.0.0.1:8080", "127.9.9.9", "[::1]:8080", "[::1]", "LOCALHOST"]
+        {
             assert!(is_local(&headers(&[("host", host)])), "{host}");
         }
         for host in ["example.com", "127.0.0.1.example.com", "localhost.example.com:80", "192.168.0.1", ""] {
@@ -278,7 +281,9 @@ mod tests {
         assert!(allowed(&[("host", "a:1"), ("origin", "http://a:1")]));
         assert!(!allowed(&[("host", "a:1"), ("origin", "http://a:2")]));
         assert!(!allowed(&[("host", "a:1"), ("origin", "null")]));
-        assert!(!allowed(&[("sec-fetch-site", "cross-site")]) && !allowed(&[("sec-fetch-site", "same-site")]));
+        assert!(
+            !allowed(&[("sec-fetch-site", "cross-site")]) && !allowed(&[("sec-fetch-site", "same-site")])
+        );
     }
 
     #[test]

@@ -115,7 +115,8 @@ fn lead(
         Response = axum::response::Response,
         Error = Infallible,
         Future: Send + 'static,
-    > + Send
+    >
+    + Send
     + 'static
     + use<>,
 > {

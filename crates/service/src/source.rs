@@ -6,17 +6,21 @@ use std::path::Path;
 use lookalike::engine::JobRecipe;
 use lookalike::report::{Bin, SizeBin};
 use lookalike::text::{Analyser, Features};
+use lookalike_index::{Desk, Index};
 use serde::Serialize;
 
 use crate::ServiceError;
 use crate::answer::Refusal;
 use crate::job::{Cluster, Found, Job};
+use crate::store::Store;
 
 /// What is served.
 #[derive(Debug)]
 pub enum Source {
     /// A finished `dedup` job.
     Job(Box<Job>),
+    /// An index.
+    Index(Box<Store>),
 }
 
 /// What a thread works with.
@@ -24,6 +28,7 @@ pub(crate) struct Bench {
     pub(crate) analyser: Analyser,
     pub(crate) a: Features,
     pub(crate) b: Features,
+    desk: Option<Desk>,
 }
 
 /// Why something cannot be shown.
@@ -59,7 +64,8 @@ pub(crate) enum Order {
 
 impl Order {
     pub(crate) fn descending(self) -> bool {
-        let (Order::Number { descending } | Order::Size { descending } | Order::Similarity { descending }) = self;
+        let (Order::Number { descending } | Order::Size { descending } | Order::Similarity { descending }) =
+            self;
         descending
     }
 }
@@ -139,16 +145,29 @@ pub(crate) enum State {
     Kept { others: u64 },
     /// It goes.
     Removed { witness: String, number: u64, other: bool, similarity: Option<f64> },
-    /// Not known: it is in the other corpus.
+    /// It is not part of what is served: somebody pasted it.
     Elsewhere,
 }
 
 /// A count and what it is of.
 pub(crate) type Figure = (&'static str, u64);
 
+/// How a source is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Opening {
+    /// Nothing is added to an index, and another process may do so.
+    pub read_only: bool,
+    /// What an index acknowledges survives the end of the machine.
+    pub sync: bool,
+}
+
 impl Source {
     /// Sees what a folder holds, and opens it.
-    pub fn open(folder: &Path) -> Result<Self, ServiceError> {
+    pub fn open(folder: &Path, opening: Opening) -> Result<Self, ServiceError> {
+        if Index::is_there(folder) {
+            let store = Store::open(folder, opening.read_only, opening.sync)?;
+            return Ok(Source::Index(Box::new(store)));
+        }
         if Job::is_one(folder) {
             return Ok(Source::Job(Box::new(Job::open(folder)?)));
         }
@@ -158,6 +177,7 @@ impl Source {
     pub(crate) fn recipe(&self) -> &JobRecipe {
         match self {
             Source::Job(job) => &job.recipe,
+            Source::Index(store) => store.recipe(),
         }
     }
 
@@ -165,6 +185,7 @@ impl Source {
     pub(crate) fn folder(&self) -> &Path {
         match self {
             Source::Job(job) => &job.folder,
+            Source::Index(store) => store.folder(),
         }
     }
 
@@ -172,18 +193,34 @@ impl Source {
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Source::Job(_) => "job",
+            Source::Index(_) => "index",
+        }
+    }
+
+    /// The index; a job takes no questions and no documents.
+    pub(crate) fn store(&self) -> Result<&Store, Refusal> {
+        match self {
+            Source::Index(store) => Ok(store),
+            Source::Job(_) => Err(Refusal::conflict(
+                "a finished job is served here, which takes no questions and no documents; serve an index",
+            )),
         }
     }
 
     /// Tools for one thread.
     pub(crate) fn bench(&self) -> Bench {
         let profile = self.recipe().profile().unwrap_or_else(|_| lookalike::text::Profile::web());
-        Bench { analyser: Analyser::new(&profile), a: Features::default(), b: Features::default() }
+        let desk = match self {
+            Source::Job(_) => None,
+            Source::Index(store) => store.desk(),
+        };
+        Bench { analyser: Analyser::new(&profile), a: Features::default(), b: Features::default(), desk }
     }
 
-    /// What it counts, for programs that watch.
+    /// What it counts.
     pub(crate) fn figures(&self) -> Vec<Figure> {
         match self {
+            Source::Index(store) => store.figures(),
             Source::Job(job) => {
                 let summary = &job.summary;
                 vec![
@@ -197,57 +234,52 @@ impl Source {
         }
     }
 
-    /// Removed documents by similarity to the one that stays for them.
-    pub(crate) fn similarities(&self) -> Vec<Bin> {
+    /// Near-duplicates by similarity to the one that stands for them, and clusters by size.
+    pub(crate) fn pictures(&self, bench: &mut Bench) -> Result<(Vec<Bin>, Vec<SizeBin>), Refusal> {
         match self {
-            Source::Job(job) => job.similarities(),
-        }
-    }
-
-    /// Clusters by size.
-    pub(crate) fn sizes(&self) -> Vec<SizeBin> {
-        match self {
-            Source::Job(job) => job.sizes(),
+            Source::Job(job) => Ok((job.similarities(), job.sizes())),
+            Source::Index(store) => store.pictures(bench),
         }
     }
 
     /// Some clusters, in an order.
-    pub(crate) fn clusters(&self, wanted: &Wanted) -> Result<ClusterPage, SourceError> {
+    pub(crate) fn clusters(&self, bench: &mut Bench, wanted: &Wanted) -> Result<ClusterPage, Refusal> {
         match self {
-            Source::Job(job) => job.page(wanted),
+            Source::Job(job) => Ok(job.page(wanted)?),
+            Source::Index(store) => store.page(bench, wanted),
         }
     }
 
     /// A cluster by its name, with `count` documents from `offset` on.
     pub(crate) fn cluster(
         &self,
+        bench: &mut Bench,
         name: &str,
         offset: usize,
         count: usize,
-    ) -> Result<Option<ClusterView>, SourceError> {
+    ) -> Result<Option<ClusterView>, Refusal> {
         match self {
-            Source::Job(job) => job.view(name, offset, count),
+            Source::Job(job) => Ok(job.view(name, offset, count)?),
+            Source::Index(store) => match plain_number(name) {
+                Some(keeper) => store.view(bench, keeper, offset, count),
+                None => Ok(None),
+            },
         }
     }
 
     /// A document by its number.
-    pub(crate) fn document(&self, number: u64) -> Result<Option<Card>, SourceError> {
+    pub(crate) fn document(&self, bench: &mut Bench, number: u64) -> Result<Option<Card>, Refusal> {
         match self {
-            Source::Job(job) => job.card(number),
-        }
-    }
-
-    /// True when texts can be asked about.
-    pub(crate) fn answers(&self) -> bool {
-        match self {
-            Source::Job(_) => false,
+            Source::Job(job) => Ok(job.card(number)?),
+            Source::Index(store) => store.card(bench, number),
         }
     }
 
     /// The number of a document by its id, where that can be known: a job has no list of all ids.
-    pub(crate) fn number_of(&self, _id: &str) -> Result<Option<u64>, Refusal> {
+    pub(crate) fn number_of(&self, bench: &mut Bench, id: &str) -> Result<Option<u64>, Refusal> {
         match self {
             Source::Job(_) => Ok(None),
+            Source::Index(store) => store.number_of(bench, id),
         }
     }
 
@@ -255,7 +287,15 @@ impl Source {
     pub(crate) fn close(&self) -> Result<(), ServiceError> {
         match self {
             Source::Job(_) => Ok(()),
+            Source::Index(store) => store.close(),
         }
+    }
+}
+
+impl Bench {
+    /// Buffers for questions to the index.
+    pub(crate) fn desk(&mut self) -> Result<&mut Desk, Refusal> {
+        self.desk.as_mut().ok_or_else(|| Refusal::failed("there is no memory to work with; try again"))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Answers for programs.
 
 mod documents;
-mod request;
+pub(crate) mod request;
 mod stream;
 
 use std::sync::Arc;
@@ -40,7 +40,11 @@ pub(crate) async fn metrics(State(house): State<Arc<House>>) -> Response {
     let names: Vec<(String, String, u64)> = figures
         .iter()
         .map(|(name, value)| {
-            (format!("lookalike_{name}"), format!("{}{} of what is served", name[..1].to_uppercase(), &name[1..]), *value)
+            (
+                format!("lookalike_{name}"),
+                format!("{}{} of what is served", name[..1].to_uppercase(), &name[1..]),
+                *value,
+            )
         })
         .collect();
     let gauges: Vec<(&str, &str, u64)> =
@@ -62,7 +66,7 @@ pub(crate) async fn stats(State(house): State<Arc<House>>) -> Response {
 pub(crate) async fn clusters(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
     let wanted = wanted(&Form::of(&uri)?, ROWS)?;
     let _place = house.place()?;
-    let page = house.work(move |source, _| Ok(source.clusters(&wanted)?)).await?;
+    let page = house.work(move |source, bench| source.clusters(bench, &wanted)).await?;
     Ok(answer::json(StatusCode::OK, &page))
 }
 
@@ -72,7 +76,7 @@ pub(crate) async fn cluster(State(house): State<Arc<House>>, uri: Uri) -> Result
     let form = Form::of(&uri)?;
     let (offset, count) = (offset(&form)?, count(&form, ROWS)?);
     let _place = house.place()?;
-    let view = house.work(move |source, _| Ok(source.cluster(&name, offset, count)?)).await?;
+    let view = house.work(move |source, bench| source.cluster(bench, &name, offset, count)).await?;
     let view = view.ok_or_else(|| Refusal::missing("there is no cluster of this number"))?;
     Ok(answer::json(StatusCode::OK, &view))
 }

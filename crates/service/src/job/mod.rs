@@ -15,9 +15,9 @@ use lookalike::report::{Bin, SizeBin};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-pub(crate) use self::clusters::{Cluster, Clusters};
-pub(crate) use self::removals::{Removal, Removals};
-pub(crate) use self::texts::{Found, Text, Texts};
+pub(crate) use self::clusters::{Cluster, Clusters, size_bins};
+pub(crate) use self::removals::Removals;
+pub(crate) use self::texts::{Found, Text, Texts, title};
 use crate::ServiceError;
 
 /// What is known of the run.
@@ -69,18 +69,26 @@ impl Job {
 
     /// Removed documents by their similarity to the one that stays for them.
     pub(crate) fn similarities(&self) -> Vec<Bin> {
-        let histogram = &self.removals.histogram;
-        let first = histogram.iter().position(|count| *count > 0).unwrap_or(histogram.len());
         let threshold = self.recipe.measure().map_or(1.0, |measure| measure.threshold.value());
-        let first = first.min((threshold * 100.0).floor() as usize);
-        let bin = |(index, &pairs): (usize, &u64)| Bin { lower: index as f64 / 100.0, pairs };
-        histogram.iter().enumerate().skip(first).map(bin).collect()
+        bins(&self.removals.histogram, threshold)
     }
 
     /// Clusters by size, in powers of two.
     pub(crate) fn sizes(&self) -> Vec<SizeBin> {
         self.clusters.sizes()
     }
+}
+
+/// Hundredths of similarity from the threshold on, or from the first that is not empty. The last one holds what is equal, too.
+pub(crate) fn bins(histogram: &[u64], threshold: f64) -> Vec<Bin> {
+    let filled = histogram.iter().position(|count| *count > 0).unwrap_or(histogram.len());
+    let first = filled.min((threshold * 100.0).round() as usize).min(99);
+    let bin = |(index, &pairs): (usize, &u64)| Bin { lower: index as f64 / 100.0, pairs };
+    let mut bins: Vec<Bin> = histogram.iter().enumerate().take(100).skip(first).map(bin).collect();
+    if let (Some(last), Some(equal)) = (bins.last_mut(), histogram.get(100)) {
+        last.pairs += equal;
+    }
+    bins
 }
 
 fn recipe(folder: &Path) -> Result<JobRecipe, ServiceError> {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use lookalike::corpus::{Compression, Corpus, Format, Item, LineReader, Lines, Reader, Shard};
 use lookalike::engine::JobRecipe;
-use lookalike::model::{Document, Media, Place, SpanMap};
+use lookalike::model::{Document, Place, SpanMap};
 use lookalike::text::extract::{ContentMode, Extractor};
 
 /// Records between two remembered places.
@@ -25,7 +25,6 @@ const PATIENCE: Duration = Duration::from_secs(8);
 pub(crate) struct Text {
     pub(crate) id: String,
     pub(crate) url: Option<String>,
-    pub(crate) media: Media,
     pub(crate) title: Option<String>,
     pub(crate) text: String,
     /// What the spans lead back to.
@@ -93,9 +92,8 @@ impl Texts {
         let corpus = match (files.is_empty(), recipe.read_options()) {
             (true, _) => Err("the input was no file, so that it cannot be read again".to_owned()),
             (false, Err(error)) => Err(error.to_string()),
-            (false, Ok(options)) => Corpus::open(files, options).map_err(|error| {
-                format!("the input is not where it was: {error}")
-            }),
+            (false, Ok(options)) => Corpus::open(files, options)
+                .map_err(|error| format!("the input is not where it was: {error}")),
         };
         let content = recipe.content().unwrap_or_default();
         Texts { corpus, content, counted: Mutex::default() }
@@ -209,7 +207,6 @@ impl Texts {
         Text {
             id: document.id.to_owned(),
             url: document.url.map(str::to_owned),
-            media: document.media,
             title: title(made.text, made.blocks.first().filter(|block| block.heading)),
             text: made.text.to_owned(),
             source: made.source.to_vec(),

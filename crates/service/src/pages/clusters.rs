@@ -22,10 +22,14 @@ pub(crate) async fn clusters(State(house): State<Arc<House>>, uri: Uri) -> Resul
     let wanted = api::wanted(&Form::of(&uri)?, ROWS)?;
     let asked = wanted.clone();
     let _place = house.place()?;
-    let found = house.work(move |source, _| Ok(source.clusters(&asked)?)).await?;
+    let found = house.work(move |source, bench| source.clusters(bench, &asked)).await?;
     Ok(page(&house, "Clusters", Here::Clusters, |html| {
         html.leaf("h1", &[], "Clusters");
-        html.leaf("p", &[], "Each cluster is a document that is kept, with the near-duplicates that it stands for.");
+        html.leaf(
+            "p",
+            &[],
+            "Each cluster is a document that is kept, with the near-duplicates that it stands for.",
+        );
         search_box(html, Some(&wanted));
         list(html, &wanted, &found);
     }))
@@ -37,8 +41,13 @@ pub(super) fn search_box(html: &mut Html, wanted: Option<&Wanted>) {
         html.element("div", &[], |html| {
             html.leaf("label", &[("for", "search")], "Part of an id");
             let value = wanted.and_then(|wanted| wanted.search.as_deref()).unwrap_or_default();
-            let attributes =
-                [("type", "search"), ("id", "search"), ("name", "search"), ("value", value), ("maxlength", "1024")];
+            let attributes = [
+                ("type", "search"),
+                ("id", "search"),
+                ("name", "search"),
+                ("value", value),
+                ("maxlength", "1024"),
+            ];
             html.void("input", &attributes);
         });
         let (sort, order) = wanted.map_or(("size", "descending"), |wanted| names(wanted.order));
@@ -74,11 +83,13 @@ fn names(order: Order) -> (&'static str, &'static str) {
 
 fn list(html: &mut Html, wanted: &Wanted, found: &ClusterPage) {
     if !found.complete {
-        let note = "The search ended before the end of the table; a longer part of an id finds less and sooner.";
+        let note =
+            "The search ended before the end of the table; a longer part of an id finds less and sooner.";
         html.leaf("p", &[("class", "notes")], note);
     }
     if found.clusters.is_empty() && found.total == 0 {
-        let text = if wanted.search.is_some() { "No cluster has such an id." } else { "There are no clusters." };
+        let text =
+            if wanted.search.is_some() { "No cluster has such an id." } else { "There are no clusters." };
         html.leaf("p", &[], text);
         return;
     }
@@ -114,9 +125,11 @@ pub(crate) async fn cluster(State(house): State<Arc<House>>, uri: Uri) -> Result
     let form = Form::of(&uri)?;
     let (offset, count) = (api::offset(&form)?, api::count(&form, ROWS)?);
     let _place = house.place()?;
-    let view = house.work(move |source, _| Ok(source.cluster(&name, offset, count)?)).await?;
+    let view = house.work(move |source, bench| source.cluster(bench, &name, offset, count)).await?;
     let view = view.ok_or_else(|| Refusal::missing("there is no cluster of this number"))?;
-    Ok(page(&house, &format!("Cluster of {}", view.row.keep), Here::Clusters, |html| show(html, &view, count)))
+    Ok(page(&house, &format!("Cluster of {}", view.row.keep), Here::Clusters, |html| {
+        show(html, &view, count)
+    }))
 }
 
 fn show(html: &mut Html, view: &ClusterView, count: usize) {
@@ -134,7 +147,8 @@ fn show(html: &mut Html, view: &ClusterView, count: usize) {
         let note = "The kept document is in the corpus that this one was compared with (--against).";
         html.leaf("p", &[("class", "notes")], note);
     }
-    let heads = [Head::Words("Document"), Head::Words("Fate"), Head::Number("Similarity"), Head::Words("Compare")];
+    let heads =
+        [Head::Words("Document"), Head::Words("Fate"), Head::Number("Similarity"), Head::Words("Compare")];
     table(html, "Documents of the cluster", &heads, |html| {
         for member in &view.members {
             member_row(html, row, member);

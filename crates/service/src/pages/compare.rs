@@ -7,16 +7,19 @@ use axum::http::Uri;
 use axum::response::Response;
 use lookalike::model::Span;
 use lookalike::report::parts::{Head, Html, counted, table, thousands};
-use lookalike::report::{Change, Comparison, Overlap, Segment, Side, View, compare as compared, edit_similarity};
+use lookalike::report::{
+    Change, Comparison, Overlap, Segment, Side, View, compare as compared, edit_similarity,
+};
 
-use super::ask::no_index;
 use super::document::{fate, gone};
 use super::frame::{Here, fact, page, similarity};
 use crate::answer::Refusal;
+use crate::body;
 use crate::form::Form;
 use crate::house::House;
 use crate::job::{Found, Text};
-use crate::source::{Bench, Card, Source, plain_number};
+use crate::source::{Bench, Card, Source, State as Fate, plain_number};
+use crate::store::plain;
 
 /// Equal words on each side of a change.
 const CONTEXT: usize = 12;
@@ -42,10 +45,30 @@ pub(crate) async fn compare(State(house): State<Arc<House>>, uri: Uri) -> Result
 
 /// `POST /compare`: a pasted text beside a document.
 pub(crate) async fn compare_pasted(
-    State(_house): State<Arc<House>>,
-    _request: Request,
+    State(house): State<Arc<House>>,
+    request: Request,
 ) -> Result<Response, Refusal> {
-    Err(no_index())
+    let (form, _place) = body::form(&house, request).await?;
+    let wrong = || Refusal::wrong("b must be the number of a document");
+    let b = form.get("b").and_then(plain_number).ok_or_else(wrong)?;
+    let text = form.get("text").unwrap_or_default().to_owned();
+    let pair = house
+        .work(move |source, bench| {
+            let missing = || Refusal::missing(format!("there is no document of the number {b}"));
+            let b = source.document(bench, b)?.ok_or_else(missing)?;
+            Ok(Pair::of(source, bench, pasted(text), b, false))
+        })
+        .await?;
+    let title = format!("{PASTED} and {}", pair.b.name());
+    Ok(page(&house, &title, Here::Ask, |html| show(html, &pair, None)))
+}
+
+const PASTED: &str = "the pasted text";
+
+/// A text that is in no index.
+fn pasted(text: String) -> Card {
+    let text = Found::Text(Box::new(plain(PASTED, None, text)));
+    Card { number: u64::MAX, id: Some(PASTED.to_owned()), state: Fate::Elsewhere, text }
 }
 
 /// Two documents, compared where both have texts.
@@ -64,11 +87,12 @@ struct Measured {
 
 impl Pair {
     fn read(source: &Source, bench: &mut Bench, (a, b): (u64, u64), whole: bool) -> Result<Self, Refusal> {
-        let card = |number| {
+        let mut card = |number| {
             let missing = || Refusal::missing(format!("there is no document of the number {number}"));
-            source.document(number)?.ok_or_else(missing)
+            source.document(bench, number)?.ok_or_else(missing)
         };
-        Ok(Pair::of(source, bench, card(a)?, card(b)?, whole))
+        let (a, b) = (card(a)?, card(b)?);
+        Ok(Pair::of(source, bench, a, b, whole))
     }
 
     fn of(source: &Source, bench: &mut Bench, a: Card, b: Card, whole: bool) -> Self {
@@ -123,9 +147,12 @@ fn side(html: &mut Html, letter: &str, class: &str, card: &Card) {
         html.element("h2", &[], |html| {
             html.leaf("span", &[("class", class)], letter);
             html.text(" ");
-            html.element("a", &[("href", &format!("/documents/{}", card.number))], |html| {
-                html.leaf("bdi", &[], &card.name());
-            });
+            match card.state {
+                Fate::Elsewhere => html.leaf("bdi", &[], &card.name()),
+                _ => html.element("a", &[("href", &format!("/documents/{}", card.number))], |html| {
+                    html.leaf("bdi", &[], &card.name());
+                }),
+            }
         });
         match &card.text {
             Found::Gone(why) => gone(html, why),

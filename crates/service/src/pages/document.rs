@@ -25,7 +25,7 @@ pub(crate) async fn find(State(house): State<Arc<House>>, uri: Uri) -> Result<Re
     };
     let _place = house.place()?;
     let search = encode(&id);
-    let number = house.work(move |source, _| source.number_of(&id)).await?;
+    let number = house.work(move |source, bench| source.number_of(bench, &id)).await?;
     Ok(match number {
         Some(number) => Redirect::to(&format!("/documents/{number}")).into_response(),
         None => Redirect::to(&format!("/clusters?search={search}")).into_response(),
@@ -37,7 +37,7 @@ pub(crate) async fn document(State(house): State<Arc<House>>, uri: Uri) -> Resul
     let missing = || Refusal::missing("there is no document of this number");
     let number = plain_number(&rest_of(&uri, "/documents/")?).ok_or_else(missing)?;
     let _place = house.place()?;
-    let card = house.work(move |source, _| Ok(source.document(number)?)).await?.ok_or_else(missing)?;
+    let card = house.work(move |source, bench| source.document(bench, number)).await?.ok_or_else(missing)?;
     let name = card.id.clone().unwrap_or_else(|| format!("document {number}"));
     Ok(page(&house, &name, Here::Elsewhere, |html| {
         html.element("h1", &[], |html| html.leaf("bdi", &[], &name));
@@ -99,7 +99,7 @@ pub(super) fn fate(html: &mut Html, card: &Card) {
                 html.leaf("a", &[("href", &compare)], "compare");
             }
         }
-        Fate::Elsewhere => html.text("not known"),
+        Fate::Elsewhere => html.text("pasted, in no index"),
     }
 }
 

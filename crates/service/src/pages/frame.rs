@@ -70,7 +70,7 @@ fn navigation(html: &mut Html, house: &House, here: Here) {
         };
         link("/", "Overview", Here::Overview);
         link("/clusters", "Clusters", Here::Clusters);
-        if house.source.answers() {
+        if house.source.store().is_ok() {
             link("/ask", "Ask", Here::Ask);
         }
         if house.settings.tokens.is_some() {

@@ -33,7 +33,11 @@ pub(super) fn door(house: &House, status: StatusCode, wrong: Option<&str>, wante
             html.element("p", &[], |html| html.leaf("a", &[("href", "/")], "To the overview"));
             return;
         }
-        html.leaf("p", &[], "A token is needed. Whoever runs this service has it in the file of --token-file.");
+        html.leaf(
+            "p",
+            &[],
+            "A token is needed. Whoever runs this service has it in the file of --token-file.",
+        );
         if let Some(wrong) = wrong {
             html.leaf("p", &[("class", "wrong"), ("role", "alert")], wrong);
         }
@@ -115,7 +119,8 @@ mod tests {
         for own in ["/", "/clusters?sort=size", "/documents/7"] {
             assert_eq!(safe(own), own);
         }
-        for other in ["//example.com", "https://example.com", "/\\example.com", "", "x", "/a\r\nb", "/login"] {
+        for other in ["//example.com", "https://example.com", "/\\example.com", "", "x", "/a\r\nb", "/login"]
+        {
             assert_eq!(safe(other), "/");
         }
     }

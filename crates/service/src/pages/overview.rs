@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use lookalike::report::parts::{Html, counted, percent, similarities, sizes, thousands};
+use lookalike::report::parts::{Html, counted, percent, similarities, size, sizes, thousands};
 use lookalike::report::{Bin, Measure, SizeBin};
 
 use super::clusters::search_box;
@@ -18,9 +18,8 @@ use crate::source::{Figure, Source};
 /// `GET /`
 pub(crate) async fn overview(State(house): State<Arc<House>>) -> Result<Response, Refusal> {
     let _place = house.place()?;
-    let (figures, bins, sizes) = house
-        .work(|source, _| Ok((source.figures(), source.similarities(), source.sizes())))
-        .await?;
+    let (figures, (bins, sizes)) =
+        house.work(|source, bench| Ok((source.figures(), source.pictures(bench)?))).await?;
     let name = house.source.folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
     let title = format!("{} {name}", if house.source.kind() == "job" { "Job" } else { "Index" });
     Ok(page(&house, &title, Here::Overview, |html| {
@@ -32,9 +31,11 @@ pub(crate) async fn overview(State(house): State<Arc<House>>) -> Result<Response
         html.element("section", &[], |html| {
             html.leaf("h2", &[], "Where things are");
             html.element("dl", &[("class", "list")], |html| {
-                fact(html, "Folder", |html| html.leaf("bdi", &[], &house.source.folder().display().to_string()));
-                match &*house.source {
-                    Source::Job(job) => facts(html, job),
+                fact(html, "Folder", |html| {
+                    html.leaf("bdi", &[], &house.source.folder().display().to_string())
+                });
+                if let Source::Job(job) = &*house.source {
+                    facts(html, job);
                 }
                 fact(html, "For programs", |html| {
                     html.leaf("a", &[("href", "/openapi.json")], "the description of the API");
@@ -68,7 +69,7 @@ fn tiles(html: &mut Html, figures: &[Figure]) {
         for (name, value) in figures {
             html.element("div", &[], |html| {
                 html.leaf("dt", &[], &name.replace('_', " "));
-                html.leaf("dd", &[], &thousands(*value));
+                html.leaf("dd", &[], &if *name == "bytes" { size(*value) } else { thousands(*value) });
             });
         }
     });
@@ -87,7 +88,11 @@ fn pictures(html: &mut Html, source: &Source, bins: &[Bin], of_size: &[SizeBin])
             html.leaf("p", &[], "No near-duplicate was measured.");
             return;
         }
-        html.leaf("p", &[], "Each near-duplicate with the kept document that stands for it, by their similarity.");
+        html.leaf(
+            "p",
+            &[],
+            "Each near-duplicate with the kept document that stands for it, by their similarity.",
+        );
         similarities(html, bins, &measure);
     });
     html.element("section", &[], |html| {
