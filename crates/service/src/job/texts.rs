@@ -341,7 +341,7 @@ mod tests {
         for n in [0, 5999, 5000, 256, 255, 257, 399, 401, 999, 1001, 1255, 1256, 1257, 1258] {
             assert_eq!(id(&texts, n), Ok(format!("d{n}")), "{n}");
         }
-        assert_eq!(id(&texts, 1000), Ok("2.txt#0".to_owned()));
+        assert_eq!(id(&texts, 1000), Ok("2.txt".to_owned()));
         assert_eq!(id(&texts, 400), Ok("d400".to_owned()));
         assert!(id(&texts, 7).unwrap_err().contains("no readable document"));
         assert!(id(&texts, 6000).unwrap_err().contains("fewer documents"));

@@ -269,13 +269,27 @@ fn cell(
             }
             // Blanks at the end stay outside, where nothing underlines them.
             let core = words.trim_end();
+            let shown = dense(core);
             match segment.change {
-                Change::Equal | Change::Uncompared => html.leaf("span", &[], core),
-                Change::Removed | Change::Added => html.leaf(mark, &[], core),
+                Change::Equal | Change::Uncompared => html.leaf("span", &[], &shown),
+                Change::Removed | Change::Added => html.leaf(mark, &[], &shown),
             }
-            html.text(&words[core.len()..]);
+            html.text(if words[core.len()..].contains('\n') { "\n" } else { " " });
         }
     });
+}
+
+/// Without blank lines, which make a comparison long.
+fn dense(text: &str) -> String {
+    let lines = text.split('\n').map(str::trim_end);
+    let mut out = String::with_capacity(text.len());
+    for (index, line) in lines.enumerate() {
+        if index > 0 && !out.ends_with('\n') {
+            out.push('\n');
+        }
+        out.push_str(line);
+    }
+    out
 }
 
 /// Each difference with where it stands in the source of its document.
