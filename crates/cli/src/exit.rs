@@ -5,6 +5,7 @@ use std::io;
 
 use lookalike::corpus::CorpusError;
 use lookalike::engine::EngineError;
+use lookalike::index::IndexError;
 use lookalike::judgments::ListError;
 use lookalike::walk::WalkError;
 use lookalike_lab::trial::LabError;
@@ -93,6 +94,16 @@ impl From<LabError> for Failure {
             LabError::Walk(error) => Failure::Work(error),
             LabError::Corpus(error) => Failure::Work(error.into()),
             LabError::Request(sentence) => Failure::Usage(sentence),
+            other => Failure::Missing(other.to_string()),
+        }
+    }
+}
+
+impl From<IndexError> for Failure {
+    fn from(error: IndexError) -> Self {
+        match error {
+            IndexError::Engine(error) => Failure::Job(error),
+            IndexError::Request(sentence) => Failure::Usage(sentence),
             other => Failure::Missing(other.to_string()),
         }
     }

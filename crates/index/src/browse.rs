@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::desk::Desk;
+use crate::desk::{Desk, Prepared};
 use crate::error::IndexError;
 use crate::index::Index;
 use crate::part::Snapshot;
@@ -69,6 +69,19 @@ impl Index {
         let mut asker = self.inner.asker(&now, desk);
         let row = asker.row(number)?;
         if row.state.is_live() { asker.text(number, &row).map(Some) } else { Ok(None) }
+    }
+
+    /// A document, ready to be added to another index of the same recipe; nothing when it was taken out.
+    pub fn again(&self, desk: &mut Desk, number: u32) -> Result<Option<Prepared>, IndexError> {
+        let Some(Entry { id, url, .. }) = self.entry(desk, number)? else { return Ok(None) };
+        let now = self.inner.now();
+        let Some(examined) = self.inner.asker(&now, desk).examined(number)? else {
+            return Err(IndexError::Request(format!(
+                "{} keeps no texts, and without them its documents cannot be added elsewhere",
+                self.folder().display()
+            )));
+        };
+        desk.prepared(id, url, examined).map(Some).map_err(IndexError::Request)
     }
 
     /// The documents that a kept one stands for, in their order.

@@ -4,6 +4,7 @@ use lookalike_engine::examine::{self, Examined, Examiner};
 use lookalike_engine::measure::Measured;
 use lookalike_model::Document;
 
+use crate::answer::Answer;
 use crate::error::IndexError;
 use crate::near::{Found, Meeting};
 use crate::segment::Room;
@@ -21,6 +22,8 @@ pub struct Prepared {
     pub id: String,
     /// Its address.
     pub url: Option<String>,
+    /// Its near-duplicates, where they were asked for.
+    pub answer: Option<Answer>,
     pub(crate) examined: Examined,
     pub(crate) body: Vec<u8>,
     /// What was found before its turn to be added has come.
@@ -102,7 +105,7 @@ impl Desk {
         } else {
             examined.symbols.iter().flat_map(|symbol| symbol.to_le_bytes()).collect()
         };
-        Ok(Prepared { id, url, examined, body, found: None })
+        Ok(Prepared { id, url, examined, body, found: None, answer: None })
     }
 
     /// The text of a body.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use lookalike_engine::JobRecipe;
@@ -28,6 +29,9 @@ const RECIPE: &str = "recipe.toml";
 /// What methods learned.
 const KNOWLEDGE: &str = "knowledge";
 const LOCK: &str = "lock";
+
+/// Bytes of memory for filters: enough for fifteen million documents of 17 keys. Segments beyond that do without.
+const FILTERS: u64 = 384 << 20;
 
 /// How often a reader looks again when the files that a manifest names are gone: a writer has just merged them.
 const LOOKS: usize = 20;
@@ -207,6 +211,7 @@ impl Index {
             stamp: stamp(examiner.recipe(), &knowledge)?,
             tables: Tables { tagged: examiner.methods().map(|method| method.tagged()).collect() },
             record: examiner.record_bytes(),
+            filters: Arc::new(AtomicU64::new(FILTERS)),
         };
         let lock = match mode {
             Mode::Read => None,

@@ -6,8 +6,9 @@
 //! - `index`: an open index, and what its folder holds
 //! - `writer`: one at a time, every change first in the log; `keeper`: segments and their merge, beside it
 //! - `answer`: whom a document is near; `browse`: documents by id and number, clusters; `check`: is all as it was written
+//! - `take`: a whole corpus, on all threads
 //! - `near`, `decide`: keys that are shared, measured; the rule
-//! - `part`: the index at one moment; `chunk`: a part in memory; `segment`: a part on disk; `row`: what is known of each document
+//! - `part`: the index at one moment; `chunk`: a part in memory; `segment`: a part on disk, `filter`: which keys it does not have; `row`: what is known of each document
 //! - `log`, `manifest`: what makes it survive
 
 mod answer;
@@ -17,6 +18,7 @@ mod chunk;
 mod decide;
 mod desk;
 mod error;
+mod filter;
 mod index;
 mod keeper;
 mod log;
@@ -25,6 +27,7 @@ mod near;
 mod part;
 mod row;
 mod segment;
+mod take;
 mod writer;
 
 pub use answer::{Answer, Match};
@@ -35,4 +38,5 @@ pub use error::IndexError;
 pub use index::{Index, Made, Mode, Stats, Writing};
 pub use part::Counts;
 pub use row::State;
+pub use take::{Portion, Progress, Taken, Wanted};
 pub use writer::{Known, Verdict};

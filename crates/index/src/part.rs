@@ -27,6 +27,14 @@ impl Part {
         }
     }
 
+    /// Number of postings of a table.
+    pub(crate) fn postings(&self, table: usize) -> u64 {
+        match self {
+            Part::Memory(chunk) => chunk.tables[table].len() as u64,
+            Part::Disk(segment) => segment.postings(table),
+        }
+    }
+
     fn find(
         &self,
         table: usize,

@@ -8,16 +8,20 @@
 //! | `s00000001.bodies` | texts, compressed one by one, or symbols | about half the text |
 //! | `s00000001.table0` … | postings, sorted | 12 or 16 each |
 //! | `s00000001.fence0` … | the first key of every block of a table; stays in memory | 8 per block of 8 KiB |
+//! | `s00000001.filter0` … | which keys a table surely does not have; in memory, where there is room | 1.5 per key |
 //! | `s00000001.changes` | what changed of documents of earlier segments | 16 each |
 
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lookalike_engine::store::file::{Label, Records, Run, RunWriter};
 
 use crate::chunk::{Posting, Tables};
 use crate::error::IndexError;
+use crate::filter::Filter;
 use crate::part::Part;
 use crate::row::{Change, NOBODY, Row, State};
 
@@ -29,13 +33,15 @@ pub(crate) struct Room {
 }
 
 /// Where the files of an index lie, and what they bear.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Home {
     pub(crate) folder: PathBuf,
     pub(crate) stamp: u128,
     pub(crate) tables: Tables,
     /// Bytes of a record.
     pub(crate) record: usize,
+    /// Bytes of memory that are left for filters.
+    pub(crate) filters: Arc<AtomicU64>,
 }
 
 impl Home {
@@ -51,12 +57,18 @@ impl Home {
         if self.tables.is_tagged(table) { 16 } else { 12 }
     }
 
+    /// Takes memory for a filter, if so much is left.
+    fn spare(&self, bytes: u64) -> bool {
+        let less = |left: u64| left.checked_sub(bytes);
+        self.filters.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
+    }
+
     /// The files of a segment.
     pub(crate) fn files(&self, id: u64) -> Vec<PathBuf> {
         let mut names: Vec<String> =
             ["rows", "names", "records", "bodies", "changes"].map(str::to_owned).into();
         for table in 0..self.tables.count() {
-            names.extend([format!("table{table}"), format!("fence{table}")]);
+            names.extend(["table", "fence", "filter"].map(|kind| format!("{kind}{table}")));
         }
         names.iter().map(|name| self.path(id, name)).collect()
     }
@@ -73,6 +85,14 @@ pub(crate) struct Segment {
     bodies: Run,
     changes: Run,
     tables: Vec<Table>,
+    /// What its filters are given back to.
+    filters: Arc<AtomicU64>,
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        self.filters.fetch_add(self.filter_bytes(), Ordering::Relaxed);
+    }
 }
 
 /// Postings on disk.
@@ -81,6 +101,7 @@ struct Table {
     run: Run,
     width: usize,
     fence: Vec<u64>,
+    filter: Option<Filter>,
 }
 
 impl Segment {
@@ -100,7 +121,9 @@ impl Segment {
                 let file = home.path(id, &format!("fence{number}"));
                 return Err(IndexError::damaged(&file, "it is not that of its table"));
             }
-            Ok(Table { run, width: home.width(number), fence })
+            let filter = open(&format!("filter{number}"), "filter", 8)?;
+            let filter = if home.spare(filter.bytes()) { Some(read_filter(filter)?) } else { None };
+            Ok(Table { run, width: home.width(number), fence, filter })
         };
         let segment = Segment {
             id,
@@ -111,6 +134,7 @@ impl Segment {
             changes: open("changes", "changes", Change::WIDTH)?,
             tables: (0..home.tables.count()).map(table).collect::<Result<_, _>>()?,
             range,
+            filters: home.filters.clone(),
         };
         if segment.rows.count() != segment.range.len() as u64 {
             let what =
@@ -127,9 +151,18 @@ impl Segment {
         runs.iter().map(|run| run.bytes()).sum::<u64>() + tables.sum::<u64>()
     }
 
+    fn filter_bytes(&self) -> u64 {
+        self.tables.iter().filter_map(|table| table.filter.as_ref()).map(Filter::bytes).sum()
+    }
+
     /// Bytes of memory that it takes.
     pub(crate) fn memory(&self) -> u64 {
-        self.tables.iter().map(|table| 8 * table.fence.len() as u64).sum()
+        self.filter_bytes() + self.tables.iter().map(|table| 8 * table.fence.len() as u64).sum::<u64>()
+    }
+
+    /// Number of postings of a table.
+    pub(crate) fn postings(&self, table: usize) -> u64 {
+        self.tables[table].run.count()
     }
 
     /// True when it has changes of earlier documents.
@@ -172,6 +205,9 @@ impl Segment {
         each: &mut dyn FnMut(u32, u32),
     ) -> Result<(), IndexError> {
         let table = &self.tables[table];
+        if table.filter.as_ref().is_some_and(|filter| !filter.passes(key)) {
+            return Ok(());
+        }
         // A key may begin in the block before the first one that begins with it.
         let mut block = table.fence.partition_point(|&first| first < key).saturating_sub(1);
         while table.fence.get(block).is_some_and(|&first| first <= key) {
@@ -239,6 +275,15 @@ impl Segment {
         }
         Ok(())
     }
+}
+
+fn read_filter(run: Run) -> Result<Filter, IndexError> {
+    let mut words = Vec::with_capacity(run.count() as usize);
+    let mut records = run.records();
+    while let Some(word) = records.next()? {
+        words.push(u64::from_le_bytes(word.try_into().expect("eight bytes")));
+    }
+    Ok(Filter::of(words))
 }
 
 /// The posting that stands at the front of `bytes`.
@@ -470,6 +515,8 @@ fn write_table(home: &Home, id: u64, parts: &[Part], table: usize, gone: &[u32])
     let width = home.width(table);
     let mut run = RunWriter::create(&home.path(id, &format!("table{table}")), home.label("table", width))?;
     let mut fence = RunWriter::create(&home.path(id, &format!("fence{table}")), home.label("fence", 8))?;
+    let most = parts.iter().map(|part| part.postings(table)).sum();
+    let mut filter = Filter::new(most);
     let mut sources: Vec<Postings<'_>> =
         parts.iter().map(|part| Postings::new(home, part, table)).collect::<Result<_, _>>()?;
     // As many as a block of the file holds.
@@ -486,6 +533,7 @@ fn write_table(home: &Home, id: u64, parts: &[Part], table: usize, gone: &[u32])
             fence.push(&posting.0.to_le_bytes())?;
         }
         count += 1;
+        filter.add(posting.0);
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&posting.0.to_le_bytes());
         bytes[8..12].copy_from_slice(&posting.1.to_le_bytes());
@@ -493,7 +541,10 @@ fn write_table(home: &Home, id: u64, parts: &[Part], table: usize, gone: &[u32])
         run.push(&bytes[..width])?;
     }
     run.finish()?;
-    Ok(fence.finish()?)
+    fence.finish()?;
+    let mut file = RunWriter::create(&home.path(id, &format!("filter{table}")), home.label("filter", 8))?;
+    filter.words().iter().try_for_each(|word| file.push(&word.to_le_bytes()))?;
+    Ok(file.finish()?)
 }
 
 /// The postings of one table of one part, in order.

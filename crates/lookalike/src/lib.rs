@@ -28,6 +28,7 @@
 //! - [`text`]: documents become words, sentences and shingle hashes
 //! - [`methods`]: words become keys, and a rule that accepts pairs
 //! - [`engine`]: documents become verified pairs and clusters, out of core and kill-safe
+//! - [`index`]: documents on disk, found by what they are like
 //! - [`report`]: two documents word by word, and a run on one page
 //! - [`judgments`]: relevance judgments and runs, and what near-duplicates do to them
 //! - [`generate`]: corpora with a known truth
@@ -39,6 +40,7 @@ pub use lookalike_corpus as corpus;
 pub use lookalike_engine as engine;
 pub use lookalike_engine::walk;
 pub use lookalike_generate as generate;
+pub use lookalike_index as index;
 pub use lookalike_judgments as judgments;
 pub use lookalike_methods as methods;
 pub use lookalike_model as model;

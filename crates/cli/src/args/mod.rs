@@ -1,5 +1,6 @@
 //! What can be typed. Each option says once what it means; help texts come from here.
 
+mod index;
 mod job;
 mod judgments;
 mod lab;
@@ -20,6 +21,10 @@ use lookalike::text::extract::ContentMode;
 use crate::exit::Failure;
 use crate::progress::Style;
 
+pub use index::{
+    IndexAddArgs, IndexCommand, IndexCreateArgs, IndexLookArgs, IndexMergeArgs, IndexQueryArgs,
+    IndexRemoveArgs, WritingArgs,
+};
 pub use job::{
     ClusterArg, CombineArg, DedupArgs, LexiconArgs, LexiconCommand, LexiconShowArgs, MatchArgs, MethodsArgs,
     PairsArgs, ResourceArgs, SpoolArg, TableFormat, WriteArg,
@@ -88,6 +93,9 @@ pub enum Command {
         override_usage = "lookalike urls [OPTIONS] --output <DIR> <LEFT>... --with <RIGHT>... [--with <RIGHT>...]..."
     )]
     Urls(Box<UrlsArgs>),
+    /// Keep documents on disk, and say of others what they are near-duplicates of
+    #[command(subcommand, arg_required_else_help = true)]
+    Index(IndexCommand),
     /// Count the words of a corpus, for methods that weigh them
     ///
     /// A method reads words by its own profile: imatch by kolcz, a1 to a12 by yandex. Give the same one by --profile,

@@ -9,6 +9,7 @@ mod diff;
 mod experiment;
 mod generate;
 mod head;
+mod index;
 mod job;
 mod judgments;
 mod lab;
@@ -43,6 +44,7 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         Command::Compare(args) => compare::run(&args, watch),
         Command::Transfer(args) => transfer::run(&args, watch),
         Command::Urls(args) => urls::run(&args, watch),
+        Command::Index(command) => index::run(&command, watch),
         Command::Lexicon(args) => lexicon::run(&args, watch),
         Command::Lab(LabCommand::Compare(args)) => lab_compare::run(&args, watch),
         Command::Lab(LabCommand::Tune(args)) => tune::run(&args, watch),

@@ -1,0 +1,204 @@
+//! Options of the commands on indexes.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use lookalike::engine::recipe::{JobRecipe, Task};
+use lookalike::index::{Known, Writing};
+
+use super::{MatchArgs, ReadingArgs, ResourceArgs, size, whole};
+use crate::exit::Failure;
+
+/// The commands on indexes.
+#[derive(Debug, Subcommand)]
+pub enum IndexCommand {
+    /// Make a new index; its options are stored, and hold for everything that is added
+    Create(Box<IndexCreateArgs>),
+    /// Add documents: each is new, or a kept one stands for it
+    ///
+    /// Documents are decided in their order, as dedup with --keep first would decide them. A document whose id is there with the same
+    /// words is the same document; one whose id is there with other words is refused unless --replace is given.
+    Add(IndexAddArgs),
+    /// Say what documents are near-duplicates of
+    ///
+    /// Writes one line of JSON for each document: its id, how many near-duplicates it has, and the most similar ones. With - it is a
+    /// filter: each line of JSON is answered before the next one is read.
+    Query(IndexQueryArgs),
+    /// Take documents out by their ids
+    ///
+    /// Documents that one of them stood for are decided anew.
+    Remove(IndexRemoveArgs),
+    /// Add all documents of other indexes, as if they had come after those that are there
+    Merge(IndexMergeArgs),
+    /// Read everything, and check that it is as it was written and holds together
+    Check(IndexLookArgs),
+    /// Count documents, and what they take
+    Stats(IndexLookArgs),
+}
+
+/// `index create`
+#[derive(Debug, Args)]
+pub struct IndexCreateArgs {
+    /// Folder for the index
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+
+    /// Documents that methods learn from which must know a collection: words that are common, shingles that repeat
+    #[arg(long, value_name = "INPUT")]
+    pub learn: Vec<OsString>,
+
+    /// Keep hashes of words in place of texts
+    ///
+    /// Nothing can then be shown or decided anew, and the index takes more room.
+    #[arg(long)]
+    pub no_text: bool,
+
+    /// What matches.
+    #[command(flatten)]
+    pub matching: MatchArgs,
+
+    /// How documents are read.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+
+    /// How to work.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// How an index is written to.
+#[derive(Debug, Clone, Args)]
+pub struct WritingArgs {
+    /// Wait for the disk: what was acknowledged then survives a power failure, too
+    #[arg(long, help_heading = "Work")]
+    pub sync: bool,
+
+    /// Documents of about so many bytes are kept in memory and in the log before they become a segment
+    #[arg(long, value_name = "SIZE", default_value = "32M", help_heading = "Work", value_parser = size)]
+    pub tail: u64,
+}
+
+impl WritingArgs {
+    /// As the index wants it.
+    pub fn writing(&self) -> Writing {
+        Writing { sync: self.sync, tail_bytes: self.tail as usize }
+    }
+}
+
+/// `index add`
+#[derive(Debug, Args)]
+pub struct IndexAddArgs {
+    /// The index
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+
+    /// Files, folders, patterns, addresses, or - for standard input; read as the index was told to
+    #[arg(value_name = "INPUT", required = true)]
+    pub inputs: Vec<OsString>,
+
+    /// A document takes the place of one with its id and other words
+    #[arg(long)]
+    pub replace: bool,
+
+    /// Write one line of JSON for each document to this file: new, or removed for which one; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub verdicts: Option<PathBuf>,
+
+    /// How it is written.
+    #[command(flatten)]
+    pub writing: WritingArgs,
+
+    /// How to work.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+impl IndexAddArgs {
+    /// What is done when an id is there.
+    pub fn known(&self) -> Known {
+        if self.replace { Known::Replace } else { Known::Refuse }
+    }
+}
+
+/// `index query`
+#[derive(Debug, Args)]
+pub struct IndexQueryArgs {
+    /// The index
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+
+    /// Files, folders, patterns, addresses, or - for lines of JSON on standard input, each answered at once
+    #[arg(value_name = "INPUT", required = true)]
+    pub inputs: Vec<OsString>,
+
+    /// So many near-duplicates of each document are named
+    #[arg(long, value_name = "N", default_value = "10", value_parser = whole)]
+    pub limit: u64,
+
+    /// How to work.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// `index remove`
+#[derive(Debug, Args)]
+pub struct IndexRemoveArgs {
+    /// The index
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+
+    /// Ids
+    #[arg(value_name = "ID", required_unless_present = "ids_from")]
+    pub ids: Vec<String>,
+
+    /// File with an id in each line; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub ids_from: Option<PathBuf>,
+
+    /// How it is written.
+    #[command(flatten)]
+    pub writing: WritingArgs,
+}
+
+/// `index merge`
+#[derive(Debug, Args)]
+pub struct IndexMergeArgs {
+    /// The index that the others are added to
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+
+    /// The others; without any, the index itself becomes one segment
+    #[arg(value_name = "OTHER")]
+    pub others: Vec<PathBuf>,
+
+    /// How it is written.
+    #[command(flatten)]
+    pub writing: WritingArgs,
+
+    /// How to work.
+    #[command(flatten)]
+    pub resources: ResourceArgs,
+}
+
+/// `index check` and `index stats`
+#[derive(Debug, Args)]
+pub struct IndexLookArgs {
+    /// The index
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl IndexCreateArgs {
+    /// The recipe that these options ask for.
+    pub fn recipe(&self) -> Result<JobRecipe, Failure> {
+        let mut recipe = self.matching.recipe(Task::Dedup, &self.reading, 1000)?;
+        recipe.all = false;
+        recipe.against = false;
+        Ok(recipe)
+    }
+}

@@ -1,0 +1,509 @@
+//! `lookalike index`: documents on disk, found by what they are like.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use lookalike::corpus::{Corpus, Item, LineReader};
+use lookalike::engine::Settings;
+use lookalike::index::{
+    Answer, Desk, Index, IndexError, Known, Made, Mode, Portion, Prepared, Progress as Taking, State, Taken,
+    Verdict, Wanted,
+};
+use lookalike::model::Place;
+use lookalike::walk::Watch;
+use serde::Serialize;
+
+use crate::args::{
+    IndexAddArgs, IndexCommand, IndexCreateArgs, IndexLookArgs, IndexMergeArgs, IndexQueryArgs,
+    IndexRemoveArgs, ResourceArgs, SpoolArg,
+};
+use crate::console::tell;
+use crate::exit::{Failure, Outcome};
+use crate::progress::{Progress, Total, thousands};
+
+/// So many rejections are told one by one.
+const TOLD: u64 = 10;
+
+/// Documents of another index that are added at once.
+const AT_ONCE: usize = 256;
+
+pub(crate) fn run(command: &IndexCommand, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    match command {
+        IndexCommand::Create(args) => create(args, watch),
+        IndexCommand::Add(args) => add(args, watch),
+        IndexCommand::Query(args) => query(args, watch),
+        IndexCommand::Remove(args) => remove(args),
+        IndexCommand::Merge(args) => merge(args, watch),
+        IndexCommand::Check(args) => check(args),
+        IndexCommand::Stats(args) => stats(args),
+    }
+}
+
+fn settings(resources: &ResourceArgs) -> Settings {
+    resources.settings(SpoolArg::Auto)
+}
+
+fn create(args: &IndexCreateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    let recipe = args.recipe()?;
+    for advice in args.matching.advice(&recipe) {
+        tell(advice);
+    }
+    let learn = match args.learn.as_slice() {
+        [] => None,
+        inputs if inputs.iter().any(|input| input == "-") => {
+            let sentence =
+                "what is learned from is read more than once and cannot be standard input; name files";
+            return Err(Failure::Usage(sentence.to_owned()));
+        }
+        inputs => Some(Corpus::open(inputs, recipe.read_options()?)?),
+    };
+    let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
+    let made = Made {
+        recipe,
+        text: !args.no_text,
+        lexicon: args.matching.lexicon.as_deref(),
+        learn: learn.as_ref(),
+        settings: &settings(&args.resources),
+    };
+    Index::create(&args.folder, made, watch)?;
+    drop(progress);
+    writeln!(std::io::stdout(), "index             {}", args.folder.display())?;
+    Ok(Outcome::Done)
+}
+
+/// What became of the documents of an input.
+#[derive(Debug, Default)]
+struct Tally {
+    new: u64,
+    removed: u64,
+    known: u64,
+    conflicts: u64,
+    rejected: u64,
+    skipped: u64,
+}
+
+impl Tally {
+    fn reject(&mut self, source: &str, position: u64, reason: &str) {
+        self.rejected += 1;
+        if self.rejected <= TOLD {
+            tell(format_args!("rejected: {source} at {position}: {reason}"));
+        }
+    }
+
+    /// Counts what is no document in a portion.
+    fn portion(&mut self, portion: &Portion<'_>) {
+        self.skipped += portion.skipped;
+        for record in &portion.records {
+            if let Taken::Rejected { source, position, reason } = record {
+                self.reject(source, *position, reason);
+            }
+        }
+    }
+
+    fn verdict(&mut self, id: &str, verdict: &Verdict) {
+        match verdict {
+            Verdict::Added { known: true, .. } => self.known += 1,
+            Verdict::Added { state: State::Removed { .. }, .. } => self.removed += 1,
+            Verdict::Added { .. } => self.new += 1,
+            Verdict::Conflict { .. } => {
+                self.conflicts += 1;
+                if self.conflicts <= TOLD {
+                    tell(format_args!(
+                        "refused: {id} is there with other words; --replace takes the new ones"
+                    ));
+                }
+            }
+        }
+    }
+
+    fn print(&self) -> Result<(), Failure> {
+        let mut out = std::io::stdout().lock();
+        let documents = self.new + self.removed + self.known + self.conflicts + self.rejected;
+        for (name, number) in [
+            ("documents", documents),
+            ("new", self.new),
+            ("near-duplicates", self.removed),
+            ("already there", self.known),
+            ("refused", self.conflicts),
+            ("rejected", self.rejected),
+            ("skipped", self.skipped),
+        ] {
+            writeln!(out, "{name:<18}{:>14}", thousands(number))?;
+        }
+        Ok(())
+    }
+
+    fn outcome(&self, strict: bool) -> Outcome {
+        if strict && self.rejected + self.conflicts > 0 { Outcome::Rejected } else { Outcome::Done }
+    }
+}
+
+/// A line of `--verdicts`.
+#[derive(Serialize)]
+struct VerdictLine<'a> {
+    id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    witness: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    similarity: Option<f64>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    known: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+}
+
+/// Writes what became of each document.
+struct Verdicts<'i> {
+    index: &'i Index,
+    desk: Desk,
+    out: Box<dyn Write + Send>,
+}
+
+impl<'i> Verdicts<'i> {
+    fn create(index: &'i Index, path: &Path) -> Result<Self, Failure> {
+        let out: Box<dyn Write + Send> = if path.as_os_str() == "-" {
+            Box::new(BufWriter::new(std::io::stdout()))
+        } else {
+            let failed = |error| Failure::Missing(format!("{} cannot be written: {error}", path.display()));
+            Box::new(BufWriter::new(File::create(path).map_err(failed)?))
+        };
+        Ok(Verdicts { index, desk: index.desk()?, out })
+    }
+
+    fn write(&mut self, id: &str, verdict: &Verdict) -> Result<(), IndexError> {
+        let mut line =
+            VerdictLine { id, new: None, witness: None, similarity: None, known: false, error: None };
+        let witness;
+        match *verdict {
+            Verdict::Added { state: State::Removed { witness: number, similarity }, known, .. } => {
+                witness = self.index.entry(&mut self.desk, number)?.map(|entry| entry.id);
+                (line.new, line.known, line.similarity) = (Some(false), known, similarity);
+                line.witness = witness.as_deref();
+            }
+            Verdict::Added { known, .. } => (line.new, line.known) = (Some(true), known),
+            Verdict::Conflict { .. } => line.error = Some("the id is there with other words"),
+        }
+        let text = serde_json::to_string(&line).expect("names and numbers can be written");
+        let failed = |error| IndexError::Request(format!("the verdicts cannot be written: {error}"));
+        writeln!(self.out, "{text}").map_err(failed)
+    }
+}
+
+fn add(args: &IndexAddArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    let index = Index::open(&args.folder, Mode::Write(args.writing.writing()))?;
+    let corpus = Corpus::open(&args.inputs, index.recipe().read_options()?)?;
+    let mut verdicts = args.verdicts.as_deref().map(|path| Verdicts::create(&index, path)).transpose()?;
+    let tally = std::sync::Mutex::new(Tally::default());
+    let count = || tally.lock().expect("nobody panics with it");
+    let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
+    index.take(
+        &corpus,
+        &settings(&args.resources),
+        Taking::default(),
+        args.known(),
+        watch,
+        |portion| {
+            count().portion(portion);
+            Ok(None)
+        },
+        |id, verdict| {
+            count().verdict(id, verdict);
+            verdicts.as_mut().map_or(Ok(()), |verdicts| verdicts.write(id, verdict))
+        },
+    )?;
+    drop(progress);
+    if let Some(Verdicts { mut out, .. }) = verdicts {
+        out.flush()?;
+    }
+    index.close()?;
+    let tally = tally.into_inner().expect("nobody panics with it");
+    if args.verdicts.as_ref().is_none_or(|path| path.as_os_str() != "-") {
+        tally.print()?;
+    }
+    Ok(tally.outcome(args.resources.strict))
+}
+
+/// A line that answers a document.
+#[derive(Serialize)]
+struct AnswerLine<'a> {
+    id: &'a str,
+    #[serde(flatten)]
+    answer: &'a Answer,
+}
+
+/// A line that answers what is no document.
+#[derive(Serialize)]
+struct ErrorLine<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    position: Option<u64>,
+    error: &'a str,
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("names and numbers can be written")
+}
+
+fn query(args: &IndexQueryArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    let index = Index::open(&args.folder, Mode::Read)?;
+    let limit = args.limit as usize;
+    let mut rejected = 0;
+    if args.inputs.len() == 1 && args.inputs[0] == "-" {
+        rejected = filter(&index, limit, watch)?;
+    } else {
+        let corpus = Corpus::open(&args.inputs, index.recipe().read_options()?)?;
+        let out = std::sync::Mutex::new(BufWriter::new(std::io::stdout()));
+        let wanted = Wanted::Answer(limit);
+        let settings = settings(&args.resources);
+        let mut closed = None;
+        index
+            .examine(&corpus, &settings, Taking::default(), wanted, watch, |portion| {
+                let mut out = out.lock().expect("nobody panics with it");
+                for record in &portion.records {
+                    let line = match record {
+                        Taken::Document(prepared) => answer_line(prepared),
+                        Taken::Rejected { source, position, reason } => {
+                            rejected += 1;
+                            let (source, position) = (Some(*source), Some(*position));
+                            json(&ErrorLine { line: None, source, position, error: reason })
+                        }
+                    };
+                    if let Err(error) = writeln!(out, "{line}") {
+                        closed = Some(error);
+                        return Err(IndexError::Request("standard output cannot be written".to_owned()));
+                    }
+                }
+                Ok(())
+            })
+            .map_err(|error| closed.take().map_or_else(|| error.into(), Failure::from))?;
+        out.into_inner().expect("nobody panics with it").flush()?;
+    }
+    Ok(if args.resources.strict && rejected > 0 { Outcome::Rejected } else { Outcome::Done })
+}
+
+fn answer_line(prepared: &Prepared) -> String {
+    let nothing = Answer::default();
+    json(&AnswerLine { id: &prepared.id, answer: prepared.answer.as_ref().unwrap_or(&nothing) })
+}
+
+/// Answers every line of standard input before the next one is waited for. Returns how many were no documents.
+fn filter(index: &Index, limit: usize, watch: &Watch) -> Result<u64, Failure> {
+    let options = index.recipe().read_options()?;
+    let longest = options.max_document_bytes as u64;
+    let mut lines = LineReader::new(&Arc::new(options));
+    let mut desk = index.desk()?;
+    let (mut input, mut out) = (BufReader::new(std::io::stdin().lock()), BufWriter::new(std::io::stdout()));
+    let (mut line, mut number, mut rejected) = (Vec::new(), 0, 0);
+    while !watch.stopped() {
+        line.clear();
+        let read = input.by_ref().take(longest + 1).read_until(b'\n', &mut line);
+        let failed = |error| Failure::Missing(format!("standard input cannot be read: {error}"));
+        if read.map_err(failed)? == 0 {
+            break;
+        }
+        number += 1;
+        let text = match line.trim_ascii() {
+            [] => continue,
+            text if text.len() as u64 > longest => {
+                skip_line(&mut input)?;
+                Err(format!("it is longer than {longest} bytes"))
+            }
+            text => answer(index, &mut desk, &mut lines, text, limit)?,
+        };
+        let text = text.unwrap_or_else(|error| {
+            rejected += 1;
+            json(&ErrorLine { line: Some(number), source: None, position: None, error: &error })
+        });
+        writeln!(out, "{text}")?;
+        // Whoever waits for this answer has sent nothing more.
+        if input.buffer().is_empty() {
+            out.flush()?;
+        }
+    }
+    out.flush()?;
+    Ok(rejected)
+}
+
+fn skip_line(input: &mut impl BufRead) -> Result<(), Failure> {
+    loop {
+        let buffer = input.fill_buf()?;
+        let end = buffer.iter().position(|&byte| byte == b'\n');
+        let (length, ended) = end.map_or((buffer.len(), buffer.is_empty()), |end| (end + 1, true));
+        input.consume(length);
+        if ended {
+            return Ok(());
+        }
+    }
+}
+
+/// The answer to one line, or why it is no document.
+fn answer(
+    index: &Index,
+    desk: &mut Desk,
+    lines: &mut LineReader,
+    line: &[u8],
+    limit: usize,
+) -> Result<Result<String, String>, Failure> {
+    let prepared = match lines.line(line, Place::default(), "") {
+        Item::Document(document) => desk.document(index.examiner(), &document),
+        Item::Rejected(rejection) => Err(rejection.reason.to_string()),
+        _ => Err("it is no document".to_owned()),
+    };
+    Ok(match prepared {
+        Ok(mut prepared) => {
+            prepared.answer = Some(index.query(desk, &prepared, limit)?);
+            Ok(answer_line(&prepared))
+        }
+        Err(reason) => Err(reason),
+    })
+}
+
+fn remove(args: &IndexRemoveArgs) -> Result<Outcome, Failure> {
+    let mut ids = args.ids.clone();
+    if let Some(path) = &args.ids_from {
+        let failed = |error| Failure::Missing(format!("{} cannot be read: {error}", path.display()));
+        let text = if path.as_os_str() == "-" {
+            std::io::read_to_string(std::io::stdin())
+        } else {
+            std::fs::read_to_string(path)
+        };
+        ids.extend(text.map_err(failed)?.lines().filter(|line| !line.is_empty()).map(str::to_owned));
+    }
+    let index = Index::open(&args.folder, Mode::Write(args.writing.writing()))?;
+    let (mut removed, mut missing) = (0, 0);
+    for id in &ids {
+        match index.remove(id)? {
+            0 => {
+                missing += 1;
+                if missing <= TOLD {
+                    tell(format_args!("{id} is not there"));
+                }
+            }
+            count => removed += count,
+        }
+    }
+    index.close()?;
+    let mut out = std::io::stdout().lock();
+    for (name, number) in [("ids", ids.len() as u64), ("taken out", removed), ("not there", missing)] {
+        writeln!(out, "{name:<18}{:>14}", thousands(number))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn merge(args: &IndexMergeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    let index = Index::open(&args.folder, Mode::Write(args.writing.writing()))?;
+    let mut tally = Tally::default();
+    let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
+    for path in &args.others {
+        let other = Index::open(path, Mode::Read)?;
+        index.require(other.recipe())?;
+        if path.canonicalize().ok() == args.folder.canonicalize().ok() {
+            return Err(Failure::Usage("an index cannot be added to itself; name another one".to_owned()));
+        }
+        bring(&index, &other, watch, &mut tally)?;
+    }
+    if args.others.is_empty() {
+        index.compact()?;
+    }
+    drop(progress);
+    index.close()?;
+    tally.print()?;
+    Ok(Outcome::Done)
+}
+
+/// Adds all documents of another index.
+fn bring(index: &Index, other: &Index, watch: &Watch, tally: &mut Tally) -> Result<(), Failure> {
+    let (mut desk, mut source) = (index.desk()?, other.desk()?);
+    let mut batch = Vec::new();
+    for number in 0..other.next() {
+        watch.check()?;
+        let Some(prepared) = other.again(&mut source, number)? else { continue };
+        batch.push(prepared);
+        if batch.len() == AT_ONCE || number + 1 == other.next() {
+            add_batch(index, &mut desk, std::mem::take(&mut batch), tally)?;
+        }
+    }
+    add_batch(index, &mut desk, batch, tally)
+}
+
+fn add_batch(
+    index: &Index,
+    desk: &mut Desk,
+    mut batch: Vec<Prepared>,
+    tally: &mut Tally,
+) -> Result<(), Failure> {
+    for prepared in &mut batch {
+        index.look_up(desk, prepared)?;
+    }
+    let ids: Vec<String> = batch.iter().map(|prepared| prepared.id.clone()).collect();
+    let verdicts = index.add(batch, Known::Refuse)?;
+    ids.iter().zip(&verdicts).for_each(|(id, verdict)| tally.verdict(id, verdict));
+    Ok(())
+}
+
+fn check(args: &IndexLookArgs) -> Result<Outcome, Failure> {
+    let index = Index::open(&args.folder, Mode::Read)?;
+    let checked = index.check(&mut index.desk()?)?;
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", json(&checked))?;
+    } else {
+        for (name, number) in [
+            ("documents", checked.documents),
+            ("postings", checked.postings),
+            ("pairs measured", checked.measured),
+            ("mistakes", checked.mistakes),
+        ] {
+            writeln!(out, "{name:<18}{:>14}", thousands(number))?;
+        }
+        checked.wrong.iter().for_each(tell);
+    }
+    if checked.mistakes > 0 {
+        return Err(Failure::Missing(format!(
+            "{} is not as it should be in {} places; take a copy from before, or add its documents to a new one",
+            args.folder.display(),
+            thousands(checked.mistakes)
+        )));
+    }
+    Ok(Outcome::Done)
+}
+
+fn stats(args: &IndexLookArgs) -> Result<Outcome, Failure> {
+    let index = Index::open(&args.folder, Mode::Read)?;
+    let stats = index.stats();
+    let methods: Vec<String> = index.recipe().methods.iter().map(ToString::to_string).collect();
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let mut facts: BTreeMap<String, serde_json::Value> =
+            serde_json::from_str(&json(&stats)).expect("what was written can be read");
+        facts.insert("methods".to_owned(), methods.into());
+        writeln!(out, "{}", json(&facts))?;
+        return Ok(Outcome::Done);
+    }
+    for (name, number) in [
+        ("documents", stats.documents),
+        ("kept", stats.kept),
+        ("removed", stats.removed),
+        ("taken out", stats.deleted),
+        ("different", stats.classes),
+        ("segments", stats.segments as u64),
+        ("in the log", stats.in_log),
+        ("keys left out", stats.postings_left_out),
+        ("bytes", stats.bytes),
+        ("bytes each", stats.bytes.checked_div(stats.documents + stats.deleted).unwrap_or(0)),
+        ("bytes in memory", stats.memory),
+    ] {
+        writeln!(out, "{name:<18}{:>14}", thousands(number))?;
+    }
+    writeln!(out, "texts             {:>14}", if stats.text { "kept" } else { "not kept" })?;
+    methods.iter().try_for_each(|method| writeln!(out, "method            {method}"))?;
+    Ok(Outcome::Done)
+}

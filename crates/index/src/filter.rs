@@ -1,0 +1,76 @@
+//! Which keys a table surely does not have: most of those that are asked for are in none, and a look into memory spares one into
+//! a file.
+//!
+//! A Bloom filter in words of 64 bits: a key sets five bits of one word, with about twelve bits for each key. One key in a hundred
+//! passes that is not there; it costs a read and changes nothing.
+
+use lookalike_text::hash;
+
+/// Bits for each key.
+const BITS: u64 = 12;
+/// Bits that a key sets.
+const SET: u32 = 5;
+
+/// The filter of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Filter {
+    words: Vec<u64>,
+}
+
+impl Filter {
+    /// Room for so many keys.
+    pub(crate) fn new(keys: u64) -> Self {
+        Filter { words: vec![0; (keys * BITS).div_ceil(64).max(1) as usize] }
+    }
+
+    /// What was written to a file.
+    pub(crate) fn of(words: Vec<u64>) -> Self {
+        Filter { words }
+    }
+
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn bytes(&self) -> u64 {
+        8 * self.words.len() as u64
+    }
+
+    /// The word of a key, and its bits there.
+    fn place(&self, key: u64) -> (usize, u64) {
+        let mixed = hash::mix(key);
+        let word = (u128::from(mixed) * self.words.len() as u128) >> 64;
+        let bits = hash::mix(mixed);
+        let bit = |number: u32| 1u64 << (bits >> (6 * number) & 63);
+        (word as usize, (0..SET).map(bit).fold(0, std::ops::BitOr::bitor))
+    }
+
+    pub(crate) fn add(&mut self, key: u64) {
+        let (word, bits) = self.place(key);
+        self.words[word] |= bits;
+    }
+
+    /// False for a key that is surely not there.
+    pub(crate) fn passes(&self, key: u64) -> bool {
+        let (word, bits) = self.place(key);
+        self.words.get(word).is_none_or(|word| word & bits == bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_passes_and_little_else_does() {
+        for step in [1, 0x9e37_79b9_7f4a_7c15] {
+            let key = |number: u64| number.wrapping_mul(step);
+            let mut filter = Filter::new(10_000);
+            (0..10_000).for_each(|number| filter.add(key(number)));
+            assert!((0..10_000).all(|number| filter.passes(key(number))));
+            let others = (10_000..110_000).filter(|&number| filter.passes(key(number))).count();
+            assert!(others < 3_000, "{others} of 100,000 other keys pass");
+        }
+    }
+}
