@@ -9,6 +9,7 @@ use lookalike::index::IndexError;
 use lookalike::judgments::ListError;
 use lookalike::walk::WalkError;
 use lookalike_lab::trial::LabError;
+use lookalike_service::ServiceError;
 use lookalike_transfer::TransferError;
 
 /// Something failed.
@@ -121,6 +122,17 @@ impl From<TransferError> for Failure {
             TransferError::Corpus(error) => Failure::Work(error.into()),
             TransferError::Judgments(error) => Failure::Missing(error.to_string()),
             TransferError::Request(sentence) => Failure::Usage(sentence),
+        }
+    }
+}
+
+impl From<ServiceError> for Failure {
+    fn from(error: ServiceError) -> Self {
+        match error {
+            error @ (ServiceError::Exposed(_) | ServiceError::NoToken(_)) => {
+                Failure::Usage(error.to_string())
+            }
+            error => Failure::Missing(error.to_string()),
         }
     }
 }

@@ -44,7 +44,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let watch = Arc::new(Watch::default());
-    if let Err(error) = signals::obey(&watch) {
+    // A service finishes what is under way, however long that takes within its own limits.
+    let patient = matches!(command, args::Command::Serve(_));
+    if let Err(error) = signals::obey(&watch, patient) {
         tell(format_args!("lookalike: cannot watch for Ctrl-C: {error}"));
     }
     match commands::run(command, &watch) {

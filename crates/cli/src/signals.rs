@@ -18,14 +18,17 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// The first signal asks the work to end at the next document. Work that cannot, since it waits for its input or
 /// has a large document in hand, is ended after a moment; a second signal ends it at once. Either way unfinished
-/// files are removed.
-pub(crate) fn obey(watch: &Arc<Watch>) -> io::Result<()> {
+/// files are removed. `patient` work is not ended by time, but by a second signal only.
+pub(crate) fn obey(watch: &Arc<Watch>, patient: bool) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     let watch = watch.clone();
     std::thread::spawn(move || {
         for _ in signals.forever() {
             if watch.stop.swap(true, Ordering::Relaxed) {
                 end();
+            }
+            if patient {
+                continue;
             }
             std::thread::spawn(|| {
                 std::thread::sleep(GRACE);

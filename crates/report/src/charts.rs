@@ -16,7 +16,7 @@ const BOTTOM: f64 = 32.0;
 const NEAR: f64 = 1e-9;
 
 /// Measured pairs by similarity, with the threshold.
-pub(crate) fn similarities(html: &mut Html, bins: &[Bin], measure: &Measure) {
+pub fn similarities(html: &mut Html, bins: &[Bin], measure: &Measure) {
     let Some(first) = bins.first() else { return };
     let most = bins.iter().map(|bin| bin.pairs).max().unwrap_or(0);
     let scale = Scale { low: first.lower.min(measure.threshold), most };
@@ -58,7 +58,7 @@ pub(crate) fn similarities(html: &mut Html, bins: &[Bin], measure: &Measure) {
 }
 
 /// Clusters by size.
-pub(crate) fn sizes(html: &mut Html, bins: &[SizeBin]) {
+pub fn sizes(html: &mut Html, bins: &[SizeBin]) {
     let most = bins.iter().map(|bin| bin.clusters).max().unwrap_or(0);
     let scale = Scale { low: 0.0, most };
     let step = 1.0 / bins.len().max(1) as f64;

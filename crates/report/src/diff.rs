@@ -10,6 +10,7 @@
 
 use std::ops::Range;
 
+use lookalike_model::Span;
 use lookalike_text::Features;
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -89,6 +90,18 @@ pub struct Segment {
     pub words: u64,
     /// The words as spelled in the document, with what stands behind each. Nothing where they are folded away.
     pub text: Option<String>,
+    /// Where they stand in the texts, folded or not. No part of what programs read.
+    #[serde(skip)]
+    pub places: Places,
+}
+
+/// Where a stretch of words stands in the two texts; empty in the one that does not have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Places {
+    /// In the text of the first document.
+    pub a: Span,
+    /// In the text of the second.
+    pub b: Span,
 }
 
 /// Two documents, compared.
@@ -225,13 +238,13 @@ fn segments(a: &Side<'_>, b: &Side<'_>, blocks: &[Block], left_out: usize, view:
     let mut end = (0, 0);
     for (index, block) in blocks.iter().enumerate() {
         if (block.a.start, block.b.start) != end {
-            folder.gap(Change::Uncompared, left_out);
+            folder.gap(left_out);
         }
         end = (block.a.end, block.b.end);
         folder.block(a, b, block, index == 0, index + 1 == blocks.len());
     }
     if end != (a.features.len(), b.features.len()) {
-        folder.gap(Change::Uncompared, left_out);
+        folder.gap(left_out);
     }
     folder.segments
 }
@@ -244,47 +257,86 @@ struct Folder<'f> {
 
 impl Folder<'_> {
     fn block(&mut self, a: &Side<'_>, b: &Side<'_>, block: &Block, first: bool, last: bool) {
+        let here = |change, a, b| Stretch { change, a, b };
         if block.equal {
             let around = self.view.context;
             // Nothing stands before the first block and behind the last one that context would be for.
             let before = around.map(|words| if first { 0 } else { words });
             let behind = around.map(|words| if last { 0 } else { words });
-            return self.stretch(a, Change::Equal, block.a.clone(), before, behind);
+            let both = here(Change::Equal, block.a.clone(), block.b.clone());
+            return self.stretch((a, b), both, before, behind);
         }
         let half = self.view.most_changed.map(|words| words / 2);
-        self.stretch(a, Change::Removed, block.a.clone(), half, half);
-        self.stretch(b, Change::Added, block.b.clone(), half, half);
+        let removed = here(Change::Removed, block.a.clone(), block.b.start..block.b.start);
+        self.stretch((a, b), removed, half, half);
+        let added = here(Change::Added, block.a.end..block.a.end, block.b.clone());
+        self.stretch((a, b), added, half, half);
     }
 
     /// Shows `head` words from the beginning and `tail` words from the end of a stretch.
     fn stretch(
         &mut self,
-        side: &Side<'_>,
-        change: Change,
-        words: Range<usize>,
+        sides: (&Side<'_>, &Side<'_>),
+        words: Stretch,
         head: Option<usize>,
         tail: Option<usize>,
     ) {
-        let (Some(head), Some(tail)) = (head, tail) else { return self.show(side, change, words) };
+        let all = words.len();
+        let (Some(head), Some(tail)) = (head, tail) else { return self.show(sides, words) };
         // A fold takes a line of its own, so that it must be worth it.
-        if words.len() <= head + tail + WORTH_FOLDING {
-            return self.show(side, change, words);
+        if all <= head + tail + WORTH_FOLDING {
+            return self.show(sides, words);
         }
-        self.show(side, change, words.start..words.start + head);
-        self.gap(change, words.len() - head - tail);
-        self.show(side, change, words.end - tail..words.end);
+        self.show(sides, words.part(0..head));
+        self.put(sides, words.part(head..all - tail), None);
+        self.show(sides, words.part(all - tail..all));
     }
 
-    fn show(&mut self, side: &Side<'_>, change: Change, words: Range<usize>) {
-        if words.is_empty() {
+    fn show(&mut self, sides: (&Side<'_>, &Side<'_>), words: Stretch) {
+        if words.len() == 0 {
             return;
         }
-        let text = side.text[place(side, words.start)..place(side, words.end)].to_owned();
-        self.segments.push(Segment { change, words: words.len() as u64, text: Some(text) });
+        let (side, range) = match words.change {
+            Change::Added => (sides.1, &words.b),
+            _ => (sides.0, &words.a),
+        };
+        let text = side.text[place(side, range.start)..place(side, range.end)].to_owned();
+        self.put(sides, words, Some(text));
     }
 
-    fn gap(&mut self, change: Change, words: usize) {
-        self.segments.push(Segment { change, words: words as u64, text: None });
+    fn put(&mut self, (a, b): (&Side<'_>, &Side<'_>), words: Stretch, text: Option<String>) {
+        let span = |side: &Side<'_>, words: &Range<usize>| {
+            Span::new(place(side, words.start), place(side, words.end))
+        };
+        let places = Places { a: span(a, &words.a), b: span(b, &words.b) };
+        self.segments.push(Segment { change: words.change, words: words.len() as u64, text, places });
+    }
+
+    fn gap(&mut self, words: usize) {
+        let places = Places::default();
+        self.segments.push(Segment { change: Change::Uncompared, words: words as u64, text: None, places });
+    }
+}
+
+/// Words of one fate: their numbers on both sides, none on a side that does not have them.
+struct Stretch {
+    change: Change,
+    a: Range<usize>,
+    b: Range<usize>,
+}
+
+impl Stretch {
+    fn len(&self) -> usize {
+        self.a.len().max(self.b.len())
+    }
+
+    /// Some of the words, counted from the first.
+    fn part(&self, words: Range<usize>) -> Stretch {
+        let of = |side: &Range<usize>| match side.is_empty() {
+            true => side.clone(),
+            false => side.start + words.start..side.start + words.end,
+        };
+        Stretch { change: self.change, a: of(&self.a), b: of(&self.b) }
     }
 }
 
@@ -400,6 +452,17 @@ mod tests {
     }
 
     #[test]
+    fn segments_say_where_they_stand_in_both_texts() {
+        let (a, b) = ("Open until 3 May, always.", "OPEN  until 7 June — always!");
+        let comparison = diff(a, b, &View::whole());
+        let told = |segment: &Segment| (segment.places.a.of(a).to_owned(), segment.places.b.of(b).to_owned());
+        let places: Vec<(String, String)> = comparison.segments.iter().map(told).collect();
+        let expected =
+            [("Open until ", "OPEN  until "), ("3 May, ", ""), ("", "7 June — "), ("always.", "always!")];
+        assert_eq!(places, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
+    }
+
+    #[test]
     fn empty_documents_have_no_segments() {
         assert_eq!(diff("", " ... ", &View::default()).segments, []);
         assert_eq!(marked(&diff("", "new", &View::default())), "{+new+}");
@@ -416,7 +479,14 @@ mod tests {
                     let segments = comparison.segments.iter().filter(|segment| wanted.contains(&segment.change));
                     segments.filter_map(|segment| segment.text.clone()).collect()
                 };
-                prop_assert_eq!(of(&[Change::Equal, Change::Removed]), a);
+                prop_assert_eq!(of(&[Change::Equal, Change::Removed]), &*a);
+                let placed = |text: &str, place: fn(&Places) -> Span| -> String {
+                    comparison.segments.iter().map(|segment| place(&segment.places).of(text).to_owned()).collect()
+                };
+                prop_assert_eq!(placed(&a, |places| places.a), &*a);
+                if words_b > 0 {
+                    prop_assert_eq!(placed(&b, |places| places.b), &*b);
+                }
             }
         }
 

@@ -2,26 +2,26 @@
 
 /// A page in the making.
 #[derive(Debug, Default)]
-pub(crate) struct Html {
+pub struct Html {
     out: String,
 }
 
 /// Names and values of attributes. Values are escaped.
-pub(crate) type Attributes<'a> = &'a [(&'static str, &'a str)];
+pub type Attributes<'a> = &'a [(&'static str, &'a str)];
 
 impl Html {
     /// The page.
-    pub(crate) fn finish(self) -> String {
+    pub fn finish(self) -> String {
         self.out
     }
 
     /// Text that stands in the source of this program and nowhere else: it is not escaped.
-    pub(crate) fn literal(&mut self, literal: &'static str) {
+    pub fn literal(&mut self, literal: &'static str) {
         self.out.push_str(literal);
     }
 
     /// Any text.
-    pub(crate) fn text(&mut self, text: &str) {
+    pub fn text(&mut self, text: &str) {
         for c in text.chars() {
             match c {
                 '&' => self.out.push_str("&amp;"),
@@ -37,7 +37,7 @@ impl Html {
     }
 
     /// An element and what is in it.
-    pub(crate) fn element(
+    pub fn element(
         &mut self,
         name: &'static str,
         attributes: Attributes<'_>,
@@ -51,12 +51,12 @@ impl Html {
     }
 
     /// An element with text in it.
-    pub(crate) fn leaf(&mut self, name: &'static str, attributes: Attributes<'_>, text: &str) {
+    pub fn leaf(&mut self, name: &'static str, attributes: Attributes<'_>, text: &str) {
         self.element(name, attributes, |html| html.text(text));
     }
 
     /// An element without an end.
-    pub(crate) fn void(&mut self, name: &'static str, attributes: Attributes<'_>) {
+    pub fn void(&mut self, name: &'static str, attributes: Attributes<'_>) {
         self.start(name, attributes);
     }
 
@@ -94,12 +94,12 @@ pub fn thousands(number: u64) -> String {
 }
 
 /// `1 word`, `1,234 words`.
-pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
+pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
 /// `18.6 %`, and nothing of nothing.
-pub(crate) fn percent(part: u64, whole: u64) -> String {
+pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "–".to_owned();
     }

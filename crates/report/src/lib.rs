@@ -28,6 +28,7 @@
 //! - `study_page`, `study_text`, `plots`, `numbers`, `svg`: studies as a page and for a terminal, their pictures and
 //!   figures
 //! - `review_page`: one pair at a time, for a person who judges
+//! - [`parts`]: the writer, pictures and tables, for pages that others make
 //! - `addresses`, `calendar`: words that belong to addresses, words that belong to dates
 
 mod addresses;
@@ -40,6 +41,7 @@ pub mod kind;
 mod numbers;
 pub mod overlap;
 mod page;
+pub mod parts;
 mod plots;
 mod review_page;
 mod samples;
@@ -50,7 +52,7 @@ mod svg;
 mod tables;
 
 pub use data::{BigCluster, Bin, Counts, Measure, PairSample, Report, Section, SizeBin, Slice, Which};
-pub use diff::{Change, Comparison, Segment, Side, View, compare};
+pub use diff::{Change, Comparison, Places, Segment, Side, View, compare};
 pub use html::thousands;
 pub use kind::Kind;
 pub use overlap::{Overlap, edit_similarity};

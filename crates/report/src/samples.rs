@@ -98,7 +98,7 @@ fn facts(pair: &PairSample, which: Which, words: u64) -> String {
 }
 
 /// One of two documents: its letter, id and address.
-pub(crate) fn side(html: &mut Html, which: Which, id: &str, url: Option<&str>, facts: &str) {
+pub fn side(html: &mut Html, which: Which, id: &str, url: Option<&str>, facts: &str) {
     let (letter, class) = match which {
         Which::A => ("A", "only-a"),
         Which::B => ("B", "only-b"),
@@ -116,7 +116,7 @@ pub(crate) fn side(html: &mut Html, which: Which, id: &str, url: Option<&str>, f
 }
 
 /// What the marks mean.
-pub(crate) fn marks(html: &mut Html) {
+pub fn marks(html: &mut Html) {
     html.element("p", &[], |html| {
         html.text("Marked like ");
         html.leaf("del", &[], "this");

@@ -6,7 +6,7 @@ use crate::html::{Html, counted, percent, thousands};
 use crate::kind::Kind;
 
 /// The head of a column.
-pub(crate) enum Head<'h> {
+pub enum Head<'h> {
     /// Of words.
     Words(&'h str),
     /// Of numbers, which stand at its right edge.
@@ -16,7 +16,7 @@ pub(crate) enum Head<'h> {
 use Head::{Number, Words};
 
 /// A table with its caption and heads.
-pub(crate) fn table(html: &mut Html, caption: &str, heads: &[Head<'_>], rows: impl FnOnce(&mut Html)) {
+pub fn table(html: &mut Html, caption: &str, heads: &[Head<'_>], rows: impl FnOnce(&mut Html)) {
     // Too wide for a phone, it is moved sideways, by keyboard as well.
     let region = [("class", "wide"), ("role", "region"), ("aria-label", caption), ("tabindex", "0")];
     html.element("div", &region, |html| {
@@ -38,7 +38,7 @@ pub(crate) fn table(html: &mut Html, caption: &str, heads: &[Head<'_>], rows: im
 }
 
 /// A row of a name, a number and perhaps a remark.
-pub(crate) fn row(html: &mut Html, name: &str, count: u64, remark: Option<&str>) {
+pub fn row(html: &mut Html, name: &str, count: u64, remark: Option<&str>) {
     html.element("tr", &[], |html| {
         head(html, name);
         number(html, &thousands(count));
@@ -49,7 +49,7 @@ pub(crate) fn row(html: &mut Html, name: &str, count: u64, remark: Option<&str>)
 }
 
 /// Everything that was counted.
-pub(crate) fn counts(html: &mut Html, counts: &Counts) {
+pub fn counts(html: &mut Html, counts: &Counts) {
     let of_all = |part| percent(part, counts.documents);
     let rows = [
         ("Documents", counts.documents, "every record that is a document, readable or not".to_owned()),
@@ -147,12 +147,12 @@ pub(crate) fn head(html: &mut Html, name: &str) {
 }
 
 /// A number, at the right edge of its column.
-pub(crate) fn number(html: &mut Html, text: &str) {
+pub fn number(html: &mut Html, text: &str) {
     html.leaf("td", &[("class", "number")], text);
 }
 
 /// Bytes in the unit that suits them.
-fn size(bytes: u64) -> String {
+pub fn size(bytes: u64) -> String {
     let units = ["bytes", "kB", "MB", "GB", "TB", "PB"];
     let mut value = bytes as f64;
     let mut unit = 0;

@@ -2,7 +2,7 @@
 
 use lookalike_model::Similarity;
 use lookalike_report::{
-    BigCluster, Bin, Change, Comparison, Counts, Kind, Measure, PairSample, Report, Section, Segment,
+    BigCluster, Bin, Change, Comparison, Counts, Kind, Measure, PairSample, Places, Report, Section, Segment,
     SizeBin, Slice, Which, render,
 };
 use proptest::prelude::*;
@@ -14,7 +14,8 @@ use markup::{assert_balanced, hostile, tags};
 
 /// A small report in which every text is `text`.
 fn filled(text: &str) -> Report {
-    let segment = |change| Segment { change, words: 2, text: Some(text.to_owned()) };
+    let segment =
+        |change| Segment { change, words: 2, text: Some(text.to_owned()), places: Places::default() };
     let comparison = Comparison {
         kind: Kind::Other,
         words_a: 5,
@@ -27,7 +28,7 @@ fn filled(text: &str) -> Report {
             segment(Change::Equal),
             segment(Change::Removed),
             segment(Change::Added),
-            Segment { change: Change::Uncompared, words: 1, text: None },
+            Segment { change: Change::Uncompared, words: 1, text: None, places: Places::default() },
         ],
     };
     let sample = |section| PairSample {

@@ -1,6 +1,6 @@
 //! The page of a review: well formed, and deaf to what documents say.
 
-use lookalike_report::{Change, Comparison, Kind, Review, Reviewed, Segment, review_page};
+use lookalike_report::{Change, Comparison, Kind, Places, Review, Reviewed, Segment, review_page};
 use proptest::prelude::*;
 
 mod markup;
@@ -9,7 +9,8 @@ use markup::{assert_balanced, hostile, tags};
 
 /// A page in which every text is `text`.
 fn page(text: &str, at: u64) -> String {
-    let segment = |change| Segment { change, words: 2, text: Some(text.to_owned()) };
+    let segment =
+        |change| Segment { change, words: 2, text: Some(text.to_owned()), places: Places::default() };
     let comparison = Comparison {
         kind: Kind::Other,
         words_a: 4,

@@ -4,6 +4,7 @@ mod index;
 mod job;
 mod judgments;
 mod lab;
+mod serve;
 mod two;
 mod urls;
 
@@ -33,6 +34,7 @@ pub use judgments::{
     RunsCommand, RunsDedupArgs, StaysArg,
 };
 pub use lab::{CheckArgs, ExperimentArgs, LabCommand, LabCompareArgs, PoolArg, ReviewArgs, TuneArgs};
+pub use serve::{LogArg, ServeArgs};
 pub use two::{CompareArgs, SegmentArg, TransferArgs, number, right_segments};
 pub use urls::{MatchingArg, SnapshotArgs, UrlsArgs};
 
@@ -118,6 +120,10 @@ pub enum Command {
     Corpus(CorpusCommand),
     /// Show two documents word by word: what they share and what not
     Diff(DiffArgs),
+    /// Serve an index or a finished job over HTTP: an API for programs, pages for people
+    ///
+    /// Ctrl-C or a polite kill ends it: what is under way is finished first.
+    Serve(ServeArgs),
 }
 
 /// The commands on corpora.

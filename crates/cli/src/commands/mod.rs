@@ -24,6 +24,7 @@ mod rejections;
 mod review;
 mod runs;
 mod sample;
+mod serve;
 mod stats;
 mod transfer;
 mod tune;
@@ -56,6 +57,7 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         Command::Runs(RunsCommand::Dedup(args)) => runs::run(&args, watch),
         Command::Methods(args) => methods::run(&args),
         Command::Diff(args) => diff::run(&args, watch),
+        Command::Serve(args) => serve::run(&args, watch),
         Command::Corpus(CorpusCommand::Stats(args)) => stats::run(&args, watch),
         Command::Corpus(CorpusCommand::Head(args)) => head::run(&args, watch),
         Command::Corpus(CorpusCommand::Convert(args)) => convert::run(&args, watch),

@@ -1,0 +1,130 @@
+//! Options of `serve`.
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use lookalike_service::settings::MOST_DOCUMENTS;
+
+use super::{document_size, positive};
+
+/// `serve`
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// An index, or the folder of a finished dedup job
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+
+    /// Address and port to listen on; port 0 is any free one
+    ///
+    /// The address that was taken is printed. One that other machines can reach needs --token-file or --insecure.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
+    pub address: SocketAddr,
+
+    /// Nothing is added or removed, and another process may add to the index
+    ///
+    /// What is seen is the moment at which the service started.
+    #[arg(long)]
+    pub read_only: bool,
+
+    /// Documents that were acknowledged survive power loss, too
+    ///
+    /// Without it they survive the end of the process, by kill -9 as well.
+    #[arg(long, conflicts_with = "read_only")]
+    pub sync: bool,
+
+    /// File of tokens, one a line; without one of them nobody comes in
+    ///
+    /// At least 16 characters each; blank lines and lines that begin with # are passed over. Programs send Authorization: Bearer
+    /// TOKEN, people log in once at /login.
+    #[arg(long, value_name = "FILE", help_heading = "Access")]
+    pub token_file: Option<PathBuf>,
+
+    /// Let everybody in who reaches the address, from wherever
+    #[arg(long, conflicts_with = "token_file", help_heading = "Access")]
+    pub insecure: bool,
+
+    /// Longest body of a request, and longest line of a stream
+    ///
+    /// K and M stand for powers of 1024; at most 128M. Longer ones are answered with 413.
+    #[arg(long, value_name = "SIZE", default_value = "16M", help_heading = "Limits", value_parser = document_size)]
+    pub max_body: usize,
+
+    /// Most documents in one request; a stream of JSON lines has no such limit
+    #[arg(long, value_name = "N", default_value = "1000", help_heading = "Limits", value_parser = documents)]
+    pub max_documents: usize,
+
+    /// Most requests at work at the same time; what comes beyond is answered with 429
+    #[arg(long, value_name = "N", default_value = "32", help_heading = "Limits", value_parser = positive)]
+    pub concurrency: NonZeroUsize,
+
+    /// How long a request may take to arrive and to wait for its turn
+    ///
+    /// In seconds, or with ms, s or m behind the number. Slower bodies are answered with 408.
+    #[arg(long, value_name = "TIME", default_value = "30s", help_heading = "Limits", value_parser = duration)]
+    pub timeout: Duration,
+
+    /// Threads to work on; all cores by default
+    #[arg(long, value_name = "N", help_heading = "Limits", value_parser = positive)]
+    pub threads: Option<NonZeroUsize>,
+
+    /// What is said of each request on standard error: json, text or none
+    ///
+    /// Never what documents, questions or tokens say.
+    #[arg(long, value_name = "FORMAT", default_value = "json", hide_possible_values = true)]
+    pub log: LogArg,
+}
+
+impl ServeArgs {
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        super::threads(self.threads)
+    }
+}
+
+/// What is said of each request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogArg {
+    /// One JSON object a line
+    Json,
+    /// Words for people
+    Text,
+    /// Nothing
+    None,
+}
+
+fn documents(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=MOST_DOCUMENTS).contains(number));
+    number.ok_or_else(|| format!("a whole number from 1 to {MOST_DOCUMENTS} is wanted"))
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let milliseconds = match &text[digits.len()..] {
+        "ms" => Some(1),
+        "" | "s" => Some(1000),
+        "m" => Some(60_000),
+        _ => None,
+    };
+    let number: Option<u64> = digits.parse().ok();
+    let all = number.zip(milliseconds).and_then(|(number, unit)| number.checked_mul(unit));
+    // Clocks do not reach for ever.
+    let all = all.filter(|all| (1..=86_400_000).contains(all));
+    all.map(Duration::from_millis).ok_or_else(|| "a time is wanted, such as 500ms, 30s or 5m".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        let told = ["500ms", "30s", "30", "5m"].map(|text| duration(text).map(|time| time.as_millis()));
+        assert_eq!(told, [Ok(500), Ok(30_000), Ok(30_000), Ok(300_000)]);
+        for wrong in ["", "s", "0", "5h", "-1s", "1.5s", "99999999999999999999s", "1440000m"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Answers for programs.
+
+mod documents;
+pub(crate) mod request;
+mod stream;
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value, json};
+
+pub(crate) use self::documents::{add, document, query, remove};
+use crate::answer::{self, Refusal};
+use crate::form::Form;
+use crate::house::House;
+use crate::settings::{MOST_ROWS, ROWS};
+use crate::source::{Order, Wanted};
+
+/// No list has more rows before the wanted ones.
+const FARTHEST: u64 = u32::MAX as u64;
+
+/// `GET /healthz`: the process answers.
+pub(crate) async fn alive() -> Response {
+    answer::json(StatusCode::OK, &json!({"status": "alive"}))
+}
+
+/// `GET /readyz`: requests can be served.
+pub(crate) async fn ready(State(house): State<Arc<House>>) -> Result<Response, Refusal> {
+    if house.stopping() {
+        return Err(Refusal::stopping());
+    }
+    Ok(answer::json(StatusCode::OK, &json!({"status": "ready", "serves": house.source.kind()})))
+}
+
+/// `GET /metrics`, for Prometheus.
+pub(crate) async fn metrics(State(house): State<Arc<House>>) -> Response {
+    let figures = house.source.figures();
+    let names: Vec<(String, String, u64)> = figures
+        .iter()
+        .map(|(name, value)| {
+            (
+                format!("lookalike_{name}"),
+                format!("{}{} of what is served", name[..1].to_uppercase(), &name[1..]),
+                *value,
+            )
+        })
+        .collect();
+    let gauges: Vec<(&str, &str, u64)> =
+        names.iter().map(|(name, help, value)| (name.as_str(), help.as_str(), *value)).collect();
+    let text = house.metrics.text(&gauges);
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
+}
+
+/// `GET /v1/stats`
+pub(crate) async fn stats(State(house): State<Arc<House>>) -> Response {
+    let mut stats = Map::new();
+    stats.insert("serves".to_owned(), house.source.kind().into());
+    stats.extend(house.source.figures().into_iter().map(|(name, value)| (name.to_owned(), value.into())));
+    stats.insert("recipe".to_owned(), house.source.recipe().to_toml().into());
+    answer::json(StatusCode::OK, &Value::Object(stats))
+}
+
+/// `GET /v1/clusters`
+pub(crate) async fn clusters(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
+    let wanted = wanted(&Form::of(&uri)?, ROWS)?;
+    let _place = house.place()?;
+    let page = house.work(move |source, bench| source.clusters(bench, &wanted)).await?;
+    Ok(answer::json(StatusCode::OK, &page))
+}
+
+/// `GET /v1/clusters/{cluster}`
+pub(crate) async fn cluster(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
+    let name = answer::rest_of(&uri, "/v1/clusters/")?;
+    let form = Form::of(&uri)?;
+    let (offset, count) = (offset(&form)?, count(&form, ROWS)?);
+    let _place = house.place()?;
+    let view = house.work(move |source, bench| source.cluster(bench, &name, offset, count)).await?;
+    let view = view.ok_or_else(|| Refusal::missing("there is no cluster of this number"))?;
+    Ok(answer::json(StatusCode::OK, &view))
+}
+
+/// Which clusters an address asks for.
+pub(crate) fn wanted(form: &Form, rows: usize) -> Result<Wanted, Refusal> {
+    let sort = form.choice("sort", &["number", "size", "similarity"])?;
+    // What people look for first: large clusters, and documents that are hardly alike.
+    let usual = if sort == "size" { ["descending", "ascending"] } else { ["ascending", "descending"] };
+    let descending = form.choice("order", &usual)? == "descending";
+    let order = match sort {
+        "size" => Order::Size { descending },
+        "similarity" => Order::Similarity { descending },
+        _ => Order::Number { descending },
+    };
+    let search = form.filled("search").map(|search| search.trim().to_owned());
+    if search.as_ref().is_some_and(|search| search.len() > crate::settings::LONGEST_ID) {
+        return Err(Refusal::wrong("search must have at most 1024 bytes"));
+    }
+    Ok(Wanted { search, order, offset: offset(form)?, count: count(form, rows)? })
+}
+
+/// How many rows stand before the wanted ones.
+pub(crate) fn offset(form: &Form) -> Result<usize, Refusal> {
+    Ok(form.number("offset", 0, FARTHEST)? as usize)
+}
+
+/// How many rows are wanted.
+pub(crate) fn count(form: &Form, rows: usize) -> Result<usize, Refusal> {
+    match form.number("count", rows as u64, MOST_ROWS as u64)? {
+        0 => Err(Refusal::wrong(format!("count must be a whole number from 1 to {MOST_ROWS}"))),
+        count => Ok(count as usize),
+    }
+}

@@ -1,0 +1,136 @@
+//! What clients send, within limits of size and time.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::{HeaderMap, StatusCode, header};
+use http_body_util::BodyExt as _;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::answer::Refusal;
+use crate::house::{House, Place};
+use crate::metrics::Limit;
+
+/// So much is taken in before a place to work is asked for: slow senders of small requests take none from others.
+const WAITING_ROOM: usize = 64 << 10;
+/// What is sent beyond a limit is thrown away for a moment, so that the sender comes to read why.
+const DRAIN: (Duration, usize) = (Duration::from_secs(2), 64 << 20);
+
+/// Reads a whole body, and takes a place to work on it.
+pub(crate) async fn read(house: &House, request: Request) -> Result<(Vec<u8>, Place), Refusal> {
+    let limit = house.settings.max_body;
+    read_up_to(house, request, limit).await
+}
+
+/// Reads a body of at most `limit` bytes, and takes a place to work on it.
+pub(crate) async fn read_up_to(
+    house: &House,
+    request: Request,
+    limit: usize,
+) -> Result<(Vec<u8>, Place), Refusal> {
+    let announced = length(request.headers());
+    let mut body = request.into_body();
+    if announced.is_some_and(|bytes| bytes > limit as u64) {
+        drain(&mut body).await;
+        return Err(too_large(house, limit));
+    }
+    let deadline = Instant::now() + house.settings.timeout;
+    let (mut bytes, mut place) = (Vec::new(), None);
+    loop {
+        let chunk = timeout_at(deadline, chunk(&mut body)).await.map_err(|_| slow(house))?;
+        let Some(chunk) = chunk? else { break };
+        if bytes.len() + chunk.len() > limit {
+            drain(&mut body).await;
+            return Err(too_large(house, limit));
+        }
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > WAITING_ROOM && place.is_none() {
+            place = Some(house.place()?);
+        }
+    }
+    let place = place.map_or_else(|| house.place(), Ok)?;
+    Ok((bytes, place))
+}
+
+/// The next bytes of a body; nothing at its end.
+pub(crate) async fn chunk(body: &mut Body) -> Result<Option<Bytes>, Refusal> {
+    loop {
+        let Some(frame) = body.frame().await else { return Ok(None) };
+        let frame = frame.map_err(|_| Refusal::bad("the body ended before its end; send all of it"))?;
+        if let Ok(bytes) = frame.into_data() {
+            return Ok(Some(bytes));
+        }
+    }
+}
+
+async fn drain(body: &mut Body) {
+    let (patience, most) = DRAIN;
+    let mut thrown = 0;
+    let all = async {
+        while let Ok(Some(bytes)) = chunk(body).await {
+            thrown += bytes.len();
+            if thrown > most {
+                break;
+            }
+        }
+    };
+    let _ = timeout(patience, all).await;
+}
+
+/// The length that a request says it has.
+fn length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn too_large(house: &House, limit: usize) -> Refusal {
+    house.metrics.refused(Limit::Body);
+    let sentence = format!("the body is longer than {limit} bytes; send less at once, or as a stream");
+    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, sentence)
+}
+
+/// The sender took too long.
+pub(crate) fn slow(house: &House) -> Refusal {
+    house.metrics.refused(Limit::Slow);
+    let seconds = house.settings.timeout.as_secs_f64();
+    let sentence = format!("the body did not arrive within {seconds} seconds; send it faster, or less of it");
+    Refusal::new(StatusCode::REQUEST_TIMEOUT, sentence)
+}
+
+/// What a body is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Media {
+    /// One JSON value.
+    Json,
+    /// A JSON value on each line.
+    Lines,
+    /// A form of a page.
+    Form,
+}
+
+/// What a body is said to be.
+pub(crate) fn media(headers: &HeaderMap) -> Option<Media> {
+    let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    let name = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match name.as_str() {
+        "application/json" => Some(Media::Json),
+        "application/x-ndjson" | "application/ndjson" | "application/jsonl" => Some(Media::Lines),
+        "application/x-www-form-urlencoded" => Some(Media::Form),
+        _ => None,
+    }
+}
+
+/// 415: what the body should be.
+pub(crate) fn unsupported(wanted: &str) -> Refusal {
+    let sentence = format!("the content type must be {wanted}");
+    Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, sentence)
+}
+
+/// A form of a page.
+pub(crate) async fn form(house: &House, request: Request) -> Result<(crate::form::Form, Place), Refusal> {
+    if media(request.headers()) != Some(Media::Form) {
+        return Err(unsupported("application/x-www-form-urlencoded"));
+    }
+    let (bytes, place) = read(house, request).await?;
+    Ok((crate::form::Form::read(&bytes)?, place))
+}

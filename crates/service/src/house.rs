@@ -1,0 +1,105 @@
+//! What all answers share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::answer::Refusal;
+use crate::metrics::{Limit, Metrics};
+use crate::pool::Pool;
+use crate::sessions::Sessions;
+use crate::settings::Settings;
+use crate::source::{Bench, Source};
+use crate::{ServiceError, log};
+
+/// What all answers share.
+pub(crate) struct House {
+    pub(crate) source: Arc<Source>,
+    pub(crate) settings: Settings,
+    pub(crate) sessions: Sessions,
+    pub(crate) metrics: Metrics,
+    pool: Pool,
+    places: Arc<Semaphore>,
+    streams: Arc<Semaphore>,
+    stop: AtomicBool,
+    requests: AtomicU64,
+    /// Only this machine reaches it.
+    pub(crate) loopback: bool,
+}
+
+/// A request at work. While it is held, it counts.
+pub(crate) struct Place(#[expect(dead_code, reason = "held, not read")] OwnedSemaphorePermit);
+
+impl House {
+    pub(crate) fn new(source: Source, settings: Settings, loopback: bool) -> Result<Self, ServiceError> {
+        let source = Arc::new(source);
+        let of_bench = source.clone();
+        let places = settings.concurrency.max(1);
+        // Streams come on top, and each has one task at a time.
+        let streams = places.div_ceil(2);
+        let pool =
+            Pool::start(settings.threads, places + streams, settings.timeout, move || of_bench.bench())?;
+        Ok(House {
+            source,
+            sessions: Sessions::default(),
+            metrics: Metrics::default(),
+            pool,
+            places: Arc::new(Semaphore::new(places)),
+            streams: Arc::new(Semaphore::new(streams)),
+            stop: AtomicBool::new(false),
+            requests: AtomicU64::new(0),
+            loopback,
+            settings,
+        })
+    }
+
+    /// The number of a new request.
+    pub(crate) fn number(&self) -> u64 {
+        self.requests.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// A place to work, if one is free: what comes beyond is sent away and not kept waiting.
+    pub(crate) fn place(&self) -> Result<Place, Refusal> {
+        self.take(&self.places, "too many requests are at work; try again later")
+    }
+
+    /// A place for a stream, which may take it for long.
+    pub(crate) fn stream_place(&self) -> Result<Place, Refusal> {
+        self.take(&self.streams, "too many streams are open; try again later")
+    }
+
+    fn take(&self, places: &Arc<Semaphore>, sentence: &str) -> Result<Place, Refusal> {
+        places.clone().try_acquire_owned().map(Place).map_err(|_| {
+            self.metrics.refused(Limit::Busy);
+            Refusal::busy(sentence, 1)
+        })
+    }
+
+    /// Does `work` where it holds up no connection.
+    pub(crate) async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Source, &mut Bench) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let source = self.source.clone();
+        self.pool.run(move |bench| work(&source, bench)).await
+    }
+
+    /// True once the service was asked to end.
+    pub(crate) fn stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Asks everybody to come to an end.
+    pub(crate) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends the threads and closes what is served.
+    pub(crate) fn close(&self) -> Result<(), ServiceError> {
+        self.pool.end();
+        self.source.close()?;
+        log::event(&self.settings, "ended");
+        Ok(())
+    }
+}

@@ -1,0 +1,41 @@
+//! An index or a finished job over HTTP: an API for programs, pages for people.
+//!
+//! [`Source::open`] sees what a folder holds; [`listen`] takes an address, and [`serve`] answers on it until it is told to stop.
+//! Nothing here decides what is a near-duplicate: that is the work of the index and of the engine.
+//!
+//! - [`settings`]: limits, tokens, what is logged
+//! - [`source`]: what is served; `store` is an index, `job` a finished job
+//! - `server`: connections, from the first to the last
+//! - `routes`: every address, and the guard before them
+//! - `auth`, `sessions`: tokens of programs, cookies of people
+//! - `pool`: threads for work that takes long; `body`: what clients send, within limits
+//! - `api`: answers for programs; `openapi`: their description
+//! - `pages`: answers for people
+//! - `metrics`, `log`: figures and lines for whoever runs it
+
+mod answer;
+mod api;
+mod auth;
+mod body;
+mod error;
+mod form;
+mod house;
+mod job;
+mod log;
+mod metrics;
+mod openapi;
+mod pages;
+mod pool;
+mod routes;
+mod server;
+mod sessions;
+pub mod settings;
+pub mod source;
+mod store;
+
+pub use auth::{Tokens, exposure};
+pub use error::ServiceError;
+pub use routes::{RouteFacts, routes};
+pub use server::{listen, serve};
+pub use settings::{LogFormat, Settings};
+pub use source::{Opening, Source};

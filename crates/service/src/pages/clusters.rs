@@ -1,0 +1,180 @@
+//! Lists of clusters, and one cluster with its documents.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::Uri;
+use axum::response::Response;
+use lookalike::report::parts::{Head, Html, counted, number, table, thousands};
+
+use super::frame::{Here, page, paging, similarity};
+use crate::answer::{Refusal, rest_of};
+use crate::api;
+use crate::form::{Form, encode};
+use crate::house::House;
+use crate::source::{ClusterPage, ClusterRow, ClusterView, Member, Order, Wanted};
+
+/// Rows of a page.
+const ROWS: usize = 50;
+
+/// `GET /clusters`
+pub(crate) async fn clusters(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
+    let wanted = api::wanted(&Form::of(&uri)?, ROWS)?;
+    let asked = wanted.clone();
+    let _place = house.place()?;
+    let found = house.work(move |source, bench| source.clusters(bench, &asked)).await?;
+    Ok(page(&house, "Clusters", Here::Clusters, |html| {
+        html.leaf("h1", &[], "Clusters");
+        html.leaf(
+            "p",
+            &[],
+            "Each cluster is a document that is kept, with the near-duplicates that it stands for.",
+        );
+        search_box(html, Some(&wanted));
+        list(html, &wanted, &found);
+    }))
+}
+
+/// The form for a search, with what was asked for before.
+pub(super) fn search_box(html: &mut Html, wanted: Option<&Wanted>) {
+    html.element("form", &[("method", "get"), ("action", "/clusters"), ("class", "search")], |html| {
+        html.element("div", &[], |html| {
+            html.leaf("label", &[("for", "search")], "Part of an id");
+            let value = wanted.and_then(|wanted| wanted.search.as_deref()).unwrap_or_default();
+            let attributes = [
+                ("type", "search"),
+                ("id", "search"),
+                ("name", "search"),
+                ("value", value),
+                ("maxlength", "1024"),
+            ];
+            html.void("input", &attributes);
+        });
+        let (sort, order) = wanted.map_or(("size", "descending"), |wanted| names(wanted.order));
+        let sorts = [("size", "size"), ("similarity", "least similarity"), ("number", "number")];
+        choice(html, "sort", "Sort by", &sorts, sort);
+        let orders = [("descending", "largest first"), ("ascending", "smallest first")];
+        choice(html, "order", "Order", &orders, order);
+        html.leaf("button", &[], "Search");
+    });
+}
+
+fn choice(html: &mut Html, name: &'static str, label: &str, values: &[(&str, &str)], chosen: &str) {
+    html.element("div", &[], |html| {
+        html.leaf("label", &[("for", name)], label);
+        html.element("select", &[("id", name), ("name", name)], |html| {
+            for (value, text) in values {
+                let mut attributes = vec![("value", *value)];
+                attributes.extend((*value == chosen).then_some(("selected", "selected")));
+                html.leaf("option", &attributes, text);
+            }
+        });
+    });
+}
+
+fn names(order: Order) -> (&'static str, &'static str) {
+    let sort = match order {
+        Order::Number { .. } => "number",
+        Order::Size { .. } => "size",
+        Order::Similarity { .. } => "similarity",
+    };
+    (sort, if order.descending() { "descending" } else { "ascending" })
+}
+
+fn list(html: &mut Html, wanted: &Wanted, found: &ClusterPage) {
+    if !found.complete {
+        let note =
+            "The search ended before the end of the table; a longer part of an id finds less and sooner.";
+        html.leaf("p", &[("class", "notes")], note);
+    }
+    if found.clusters.is_empty() && found.total == 0 {
+        let text =
+            if wanted.search.is_some() { "No cluster has such an id." } else { "There are no clusters." };
+        html.leaf("p", &[], text);
+        return;
+    }
+    let heads = [Head::Words("Kept document"), Head::Number("Documents"), Head::Number("Least similarity")];
+    table(html, "Clusters", &heads, |html| {
+        for row in &found.clusters {
+            cluster_row(html, row);
+        }
+    });
+    let (sort, order) = names(wanted.order);
+    let search = encode(wanted.search.as_deref().unwrap_or_default());
+    let place = (wanted.offset as u64, found.clusters.len() as u64, found.total);
+    paging(html, place, wanted.count as u64, ("cluster", "clusters"), |offset| {
+        format!("/clusters?search={search}&sort={sort}&order={order}&offset={offset}&count={}", wanted.count)
+    });
+}
+
+fn cluster_row(html: &mut Html, row: &ClusterRow) {
+    html.element("tr", &[], |html| {
+        html.element("th", &[("scope", "row")], |html| {
+            html.element("a", &[("href", &format!("/clusters/{}", row.name))], |html| {
+                html.leaf("bdi", &[], &row.keep);
+            });
+        });
+        number(html, &thousands(row.size));
+        number(html, &similarity(row.lowest_similarity));
+    });
+}
+
+/// `GET /clusters/{cluster}`
+pub(crate) async fn cluster(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
+    let name = rest_of(&uri, "/clusters/")?;
+    let form = Form::of(&uri)?;
+    let (offset, count) = (api::offset(&form)?, api::count(&form, ROWS)?);
+    let _place = house.place()?;
+    let view = house.work(move |source, bench| source.cluster(bench, &name, offset, count)).await?;
+    let view = view.ok_or_else(|| Refusal::missing("there is no cluster of this number"))?;
+    Ok(page(&house, &format!("Cluster of {}", view.row.keep), Here::Clusters, |html| {
+        show(html, &view, count)
+    }))
+}
+
+fn show(html: &mut Html, view: &ClusterView, count: usize) {
+    let row = &view.row;
+    html.element("h1", &[], |html| {
+        html.text("Cluster of ");
+        html.leaf("bdi", &[], &row.keep);
+    });
+    let lowest = match row.lowest_similarity {
+        Some(_) => format!(", at least {} similar to the kept one", similarity(row.lowest_similarity)),
+        None => String::new(),
+    };
+    html.leaf("p", &[("class", "lead")], &format!("{}{lowest}.", counted(row.size, "document", "documents")));
+    if row.against.is_some() {
+        let note = "The kept document is in the corpus that this one was compared with (--against).";
+        html.leaf("p", &[("class", "notes")], note);
+    }
+    let heads =
+        [Head::Words("Document"), Head::Words("Fate"), Head::Number("Similarity"), Head::Words("Compare")];
+    table(html, "Documents of the cluster", &heads, |html| {
+        for member in &view.members {
+            member_row(html, row, member);
+        }
+    });
+    let place = (view.offset, view.members.len() as u64, row.size);
+    paging(html, place, count as u64, ("document", "documents"), |offset| {
+        format!("/clusters/{}?offset={offset}&count={count}", row.name)
+    });
+}
+
+fn member_row(html: &mut Html, row: &ClusterRow, member: &Member) {
+    html.element("tr", &[], |html| {
+        html.element("th", &[("scope", "row")], |html| match member.against {
+            Some(_) => html.leaf("bdi", &[], &member.id),
+            None => html.element("a", &[("href", &format!("/documents/{}", member.n))], |html| {
+                html.leaf("bdi", &[], &member.id);
+            }),
+        });
+        html.leaf("td", &[], if member.kept { "kept" } else { "removed" });
+        number(html, &if member.kept { String::new() } else { similarity(member.similarity) });
+        html.element("td", &[], |html| {
+            if !member.kept && row.against.is_none() {
+                let address = format!("/compare?a={}&b={}", row.cluster, member.n);
+                html.leaf("a", &[("href", &address)], "with the kept one");
+            }
+        });
+    });
+}

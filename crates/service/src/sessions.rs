@@ -1,0 +1,129 @@
+//! People who have shown a token once: their cookies, and how often somebody tried.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::auth::{Digest, digest, is_among};
+
+/// How long a cookie is good for.
+pub(crate) const LIFETIME: Duration = Duration::from_secs(12 * 3600);
+/// The name of the cookie.
+pub(crate) const COOKIE: &str = "lookalike";
+/// So many people at once; the one who came first makes room.
+const MOST: usize = 1024;
+/// So many wrong tokens from one address within [`WINDOW`].
+const TRIES: u32 = 10;
+const WINDOW: Duration = Duration::from_secs(60);
+/// Addresses that are remembered; when there are more, all are forgotten.
+const ADDRESSES: usize = 4096;
+
+/// Who is logged in.
+#[derive(Default)]
+pub(crate) struct Sessions {
+    /// Digests of cookies with when they end, the oldest first.
+    known: Mutex<Vec<(Digest, Instant)>>,
+    tries: Mutex<HashMap<IpAddr, (u32, Instant)>>,
+}
+
+impl Sessions {
+    /// A new cookie; nothing when the system has no randomness.
+    pub(crate) fn begin(&self) -> Option<String> {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).ok()?;
+        let value: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut known = self.known();
+        known.retain(|(_, end)| *end > Instant::now());
+        if known.len() >= MOST {
+            known.remove(0);
+        }
+        known.push((digest(&value), Instant::now() + LIFETIME));
+        Some(value)
+    }
+
+    /// True when the cookie was given out here and is still good.
+    pub(crate) fn knows(&self, cookie: &str) -> bool {
+        let now = Instant::now();
+        let known = self.known();
+        is_among(&digest(cookie), known.iter().filter(|(_, end)| *end > now).map(|(digest, _)| digest))
+    }
+
+    /// Forgets a cookie.
+    pub(crate) fn end(&self, cookie: &str) {
+        let gone = digest(cookie);
+        self.known().retain(|(digest, _)| !is_among(digest, [&gone]));
+    }
+
+    /// True while the address has not tried too often.
+    pub(crate) fn may_try(&self, from: IpAddr) -> bool {
+        let tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
+        tries.get(&from).is_none_or(|(count, begun)| *count < TRIES || begun.elapsed() > WINDOW)
+    }
+
+    /// Remembers a wrong token.
+    pub(crate) fn failed(&self, from: IpAddr) {
+        let mut tries = self.tries.lock().unwrap_or_else(PoisonError::into_inner);
+        if tries.len() >= ADDRESSES {
+            tries.clear();
+        }
+        let (count, begun) = tries.entry(from).or_insert((0, Instant::now()));
+        if begun.elapsed() > WINDOW {
+            (*count, *begun) = (0, Instant::now());
+        }
+        *count += 1;
+    }
+
+    fn known(&self) -> MutexGuard<'_, Vec<(Digest, Instant)>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The value of our cookie in a `Cookie` header.
+pub(crate) fn cookie(header: &str) -> Option<&str> {
+    let pairs = header.split(';').filter_map(|pair| pair.trim().split_once('='));
+    pairs.into_iter().find(|(name, _)| *name == COOKIE).map(|(_, value)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cookies_differ_and_end() {
+        let sessions = Sessions::default();
+        let (one, two) = (sessions.begin().unwrap(), sessions.begin().unwrap());
+        assert_ne!(one, two);
+        assert!(sessions.knows(&one) && sessions.knows(&two) && !sessions.knows("") && !sessions.knows("x"));
+        sessions.end(&one);
+        assert!(!sessions.knows(&one) && sessions.knows(&two));
+    }
+
+    #[test]
+    fn there_is_room_for_a_bounded_number() {
+        let sessions = Sessions::default();
+        let first = sessions.begin().unwrap();
+        for _ in 0..MOST {
+            sessions.begin().unwrap();
+        }
+        assert!(!sessions.knows(&first));
+        assert_eq!(sessions.known().len(), MOST);
+    }
+
+    #[test]
+    fn an_address_that_tries_too_often_has_to_wait() {
+        let sessions = Sessions::default();
+        let [here, there] = ["127.0.0.1", "::1"].map(|address| address.parse().unwrap());
+        for _ in 0..TRIES {
+            assert!(sessions.may_try(here));
+            sessions.failed(here);
+        }
+        assert!(!sessions.may_try(here) && sessions.may_try(there));
+    }
+
+    #[test]
+    fn a_cookie_is_found_among_others() {
+        assert_eq!(cookie("a=b; lookalike=xyz;c=d"), Some("xyz"));
+        assert_eq!(cookie("notlookalike=xyz"), None);
+    }
+}

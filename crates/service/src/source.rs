@@ -1,0 +1,407 @@
+//! What is served: clusters, documents and texts, whatever they come from.
+
+use std::io;
+use std::path::Path;
+
+use lookalike::engine::JobRecipe;
+use lookalike::report::{Bin, SizeBin};
+use lookalike::text::{Analyser, Features};
+use lookalike_index::{Desk, Index};
+use serde::Serialize;
+
+use crate::ServiceError;
+use crate::answer::Refusal;
+use crate::job::{Cluster, Found, Job};
+use crate::store::Store;
+
+/// What is served.
+#[derive(Debug)]
+pub enum Source {
+    /// A finished `dedup` job.
+    Job(Box<Job>),
+    /// An index.
+    Index(Box<Store>),
+}
+
+/// What a thread works with.
+pub(crate) struct Bench {
+    pub(crate) analyser: Analyser,
+    pub(crate) a: Features,
+    pub(crate) b: Features,
+    desk: Option<Desk>,
+}
+
+/// Why something cannot be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SourceError(String);
+
+impl SourceError {
+    pub(crate) fn unreadable(file: &Path, error: io::Error) -> Self {
+        SourceError(format!("{} cannot be read: {error}", file.display()))
+    }
+
+    pub(crate) fn changed(file: &Path) -> Self {
+        SourceError(format!("{} was changed while it is served; start the service again", file.display()))
+    }
+}
+
+impl From<SourceError> for Refusal {
+    fn from(error: SourceError) -> Self {
+        Refusal::failed(error.0)
+    }
+}
+
+/// An order of clusters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// By the number of the keeper.
+    Number { descending: bool },
+    /// By the number of documents.
+    Size { descending: bool },
+    /// By the least similarity of a removed document to the one that stays for it.
+    Similarity { descending: bool },
+}
+
+impl Order {
+    pub(crate) fn descending(self) -> bool {
+        let (Order::Number { descending } | Order::Size { descending } | Order::Similarity { descending }) =
+            self;
+        descending
+    }
+}
+
+/// Which clusters are wanted.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    /// A part of the id of one of their documents.
+    pub(crate) search: Option<String>,
+    pub(crate) order: Order,
+    pub(crate) offset: usize,
+    pub(crate) count: usize,
+}
+
+/// Some clusters.
+#[derive(Debug, Serialize)]
+pub(crate) struct ClusterPage {
+    pub(crate) clusters: Vec<ClusterRow>,
+    /// How many there are in all.
+    pub(crate) total: u64,
+    /// False when a search gave up before the end.
+    pub(crate) complete: bool,
+}
+
+/// A cluster in a list.
+#[derive(Debug, Serialize)]
+pub(crate) struct ClusterRow {
+    /// The number of its keeper.
+    pub(crate) cluster: u64,
+    /// How it is called in addresses.
+    pub(crate) name: String,
+    /// The id of its keeper.
+    pub(crate) keep: String,
+    pub(crate) size: u64,
+    pub(crate) lowest_similarity: Option<f64>,
+    /// `other` when the keeper is in the corpus that the job compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) against: Option<String>,
+}
+
+/// A cluster with some of its documents.
+#[derive(Debug, Serialize)]
+pub(crate) struct ClusterView {
+    #[serde(flatten)]
+    pub(crate) row: ClusterRow,
+    /// How many documents stand before these.
+    pub(crate) offset: u64,
+    pub(crate) members: Vec<Member>,
+}
+
+/// A document of a cluster.
+#[derive(Debug, Serialize)]
+pub(crate) struct Member {
+    /// Its number.
+    pub(crate) n: u64,
+    pub(crate) id: String,
+    pub(crate) kept: bool,
+    /// To the one that is kept.
+    pub(crate) similarity: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) against: Option<String>,
+}
+
+/// A document, with its text where that can be had.
+#[derive(Debug)]
+pub(crate) struct Card {
+    pub(crate) number: u64,
+    pub(crate) id: Option<String>,
+    pub(crate) state: State,
+    pub(crate) text: Found,
+}
+
+/// What became of a document.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum State {
+    /// It stays; for so many others, where there are any.
+    Kept { others: u64 },
+    /// It goes.
+    Removed { witness: String, number: u64, other: bool, similarity: Option<f64> },
+    /// It is not part of what is served: somebody pasted it.
+    Elsewhere,
+}
+
+/// A count and what it is of.
+pub(crate) type Figure = (&'static str, u64);
+
+/// How a source is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Opening {
+    /// Nothing is added to an index, and another process may do so.
+    pub read_only: bool,
+    /// What an index acknowledges survives the end of the machine.
+    pub sync: bool,
+}
+
+impl Source {
+    /// Sees what a folder holds, and opens it.
+    pub fn open(folder: &Path, opening: Opening) -> Result<Self, ServiceError> {
+        if Index::is_there(folder) {
+            let store = Store::open(folder, opening.read_only, opening.sync)?;
+            return Ok(Source::Index(Box::new(store)));
+        }
+        if Job::is_one(folder) {
+            return Ok(Source::Job(Box::new(Job::open(folder)?)));
+        }
+        Err(ServiceError::NothingToServe(folder.to_owned()))
+    }
+
+    pub(crate) fn recipe(&self) -> &JobRecipe {
+        match self {
+            Source::Job(job) => &job.recipe,
+            Source::Index(store) => store.recipe(),
+        }
+    }
+
+    /// Where it lies.
+    pub(crate) fn folder(&self) -> &Path {
+        match self {
+            Source::Job(job) => &job.folder,
+            Source::Index(store) => store.folder(),
+        }
+    }
+
+    /// `job` or `index`.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Source::Job(_) => "job",
+            Source::Index(_) => "index",
+        }
+    }
+
+    /// The index; a job takes no questions and no documents.
+    pub(crate) fn store(&self) -> Result<&Store, Refusal> {
+        match self {
+            Source::Index(store) => Ok(store),
+            Source::Job(_) => Err(Refusal::conflict(
+                "a finished job is served here, which takes no questions and no documents; serve an index",
+            )),
+        }
+    }
+
+    /// Tools for one thread.
+    pub(crate) fn bench(&self) -> Bench {
+        let profile = self.recipe().profile().unwrap_or_else(|_| lookalike::text::Profile::web());
+        let desk = match self {
+            Source::Job(_) => None,
+            Source::Index(store) => store.desk(),
+        };
+        Bench { analyser: Analyser::new(&profile), a: Features::default(), b: Features::default(), desk }
+    }
+
+    /// What it counts.
+    pub(crate) fn figures(&self) -> Vec<Figure> {
+        match self {
+            Source::Index(store) => store.figures(),
+            Source::Job(job) => {
+                let summary = &job.summary;
+                vec![
+                    ("documents", summary.documents),
+                    ("kept", summary.kept),
+                    ("removed", summary.removed),
+                    ("rejected", summary.rejected),
+                    ("clusters", summary.clusters),
+                ]
+            }
+        }
+    }
+
+    /// Near-duplicates by similarity to the one that stands for them, and clusters by size.
+    pub(crate) fn pictures(&self, bench: &mut Bench) -> Result<(Vec<Bin>, Vec<SizeBin>), Refusal> {
+        match self {
+            Source::Job(job) => Ok((job.similarities(), job.sizes())),
+            Source::Index(store) => store.pictures(bench),
+        }
+    }
+
+    /// Some clusters, in an order.
+    pub(crate) fn clusters(&self, bench: &mut Bench, wanted: &Wanted) -> Result<ClusterPage, Refusal> {
+        match self {
+            Source::Job(job) => Ok(job.page(wanted)?),
+            Source::Index(store) => store.page(bench, wanted),
+        }
+    }
+
+    /// A cluster by its name, with `count` documents from `offset` on.
+    pub(crate) fn cluster(
+        &self,
+        bench: &mut Bench,
+        name: &str,
+        offset: usize,
+        count: usize,
+    ) -> Result<Option<ClusterView>, Refusal> {
+        match self {
+            Source::Job(job) => Ok(job.view(name, offset, count)?),
+            Source::Index(store) => match plain_number(name) {
+                Some(keeper) => store.view(bench, keeper, offset, count),
+                None => Ok(None),
+            },
+        }
+    }
+
+    /// A document by its number.
+    pub(crate) fn document(&self, bench: &mut Bench, number: u64) -> Result<Option<Card>, Refusal> {
+        match self {
+            Source::Job(job) => Ok(job.card(number)?),
+            Source::Index(store) => store.card(bench, number),
+        }
+    }
+
+    /// The number of a document by its id, where that can be known: a job has no list of all ids.
+    pub(crate) fn number_of(&self, bench: &mut Bench, id: &str) -> Result<Option<u64>, Refusal> {
+        match self {
+            Source::Job(_) => Ok(None),
+            Source::Index(store) => store.number_of(bench, id),
+        }
+    }
+
+    /// Closes it; what was acknowledged is on disk already.
+    pub(crate) fn close(&self) -> Result<(), ServiceError> {
+        match self {
+            Source::Job(_) => Ok(()),
+            Source::Index(store) => store.close(),
+        }
+    }
+}
+
+impl Bench {
+    /// Buffers for questions to the index.
+    pub(crate) fn desk(&mut self) -> Result<&mut Desk, Refusal> {
+        self.desk.as_mut().ok_or_else(|| Refusal::failed("there is no memory to work with; try again"))
+    }
+}
+
+impl Job {
+    fn page(&self, wanted: &Wanted) -> Result<ClusterPage, SourceError> {
+        let found = wanted.search.as_deref().map(|search| self.clusters.search(search)).transpose()?;
+        let among = found.as_deref().map(|found| found.lines.as_slice());
+        let lines = self.clusters.page(among, wanted.order, wanted.offset, wanted.count);
+        let rows: Result<Vec<ClusterRow>, SourceError> =
+            lines.into_iter().map(|line| Ok(self.row(line, &self.clusters.read(line)?))).collect();
+        Ok(ClusterPage {
+            clusters: rows?,
+            total: among.map_or(self.clusters.len(), <[u32]>::len) as u64,
+            complete: found.as_deref().is_none_or(|found| found.complete),
+        })
+    }
+
+    fn row(&self, line: u32, cluster: &Cluster) -> ClusterRow {
+        ClusterRow {
+            cluster: cluster.cluster,
+            name: cluster_name(cluster.cluster, cluster.against.is_some()),
+            keep: cluster.keep.clone(),
+            size: self.clusters.size(line),
+            lowest_similarity: self.clusters.lowest(line),
+            against: cluster.against.clone(),
+        }
+    }
+
+    fn view(&self, name: &str, offset: usize, count: usize) -> Result<Option<ClusterView>, SourceError> {
+        let Some(line) = self.line(name) else { return Ok(None) };
+        let cluster = self.clusters.read(line)?;
+        let all = cluster.members.len().min(cluster.members_n.len());
+        let part = offset.min(all)..all.min(offset.saturating_add(count));
+        let numbers = &cluster.members_n[part.clone()];
+        // The keeper of the other corpus stands first, with a number that is not of the input.
+        let foreign = usize::from(cluster.against.is_some() && part.start == 0 && !part.is_empty());
+        let mut removals = vec![None; foreign];
+        removals.extend(self.removals.of(&numbers[foreign..])?);
+        let members = part.clone().zip(removals).map(|(at, removal)| {
+            let is_foreign = cluster.against.is_some() && at == 0;
+            let n = cluster.members_n[at];
+            Member {
+                n,
+                id: cluster.members[at].clone(),
+                kept: is_foreign || (cluster.against.is_none() && n == cluster.cluster),
+                similarity: removal.and_then(|removal| removal.similarity),
+                against: cluster.against.clone().filter(|_| is_foreign),
+            }
+        });
+        let members = members.collect();
+        Ok(Some(ClusterView { row: self.row(line, &cluster), offset: part.start as u64, members }))
+    }
+
+    /// The line of a cluster by its name: the number of its keeper, with `other-` before one of the other corpus.
+    fn line(&self, name: &str) -> Option<u32> {
+        match name.strip_prefix("other-") {
+            Some(number) => self.clusters.line_of(plain_number(number)?, true),
+            None => self.clusters.line_of(plain_number(name)?, false),
+        }
+    }
+
+    fn card(&self, number: u64) -> Result<Option<Card>, SourceError> {
+        if number >= self.summary.documents {
+            return Ok(None);
+        }
+        let removal = self.removals.of(&[number])?.pop().flatten();
+        let keeps = self.clusters.line_of(number, false);
+        let id = match (&removal, keeps) {
+            (Some(removal), _) => Some(removal.id.clone()),
+            (None, Some(line)) => Some(self.clusters.read(line)?.keep),
+            (None, None) => None,
+        };
+        let state = match removal {
+            Some(removal) => State::Removed {
+                witness: removal.witness,
+                number: removal.witness_n,
+                other: removal.against.is_some(),
+                similarity: removal.similarity,
+            },
+            None => State::Kept { others: keeps.map_or(0, |line| self.clusters.size(line) - 1) },
+        };
+        let mut text = self.texts.read(number);
+        // The tables know the ids of all documents in clusters: another one means another input.
+        if let (Found::Text(found), Some(id)) = (&text, &id)
+            && found.id != *id
+        {
+            text = Found::Gone(format!(
+                "the input has the document {} in this place; it was changed",
+                found.id.chars().take(100).collect::<String>()
+            ));
+        }
+        let id = id.or_else(|| match &text {
+            Found::Text(text) => Some(text.id.clone()),
+            Found::Gone(_) => None,
+        });
+        Ok(Some(Card { number, id, state, text }))
+    }
+}
+
+/// What a cluster is called in addresses.
+pub(crate) fn cluster_name(keeper: u64, other: bool) -> String {
+    if other { format!("other-{keeper}") } else { keeper.to_string() }
+}
+
+/// A number as we write it: no sign, no zeros before it.
+pub(crate) fn plain_number(text: &str) -> Option<u64> {
+    let number: u64 = text.parse().ok()?;
+    (number.to_string() == text).then_some(number)
+}

@@ -1,0 +1,530 @@
+//! An index, as the service uses it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use lookalike::engine::JobRecipe;
+use lookalike::model::{self, Document, Extras, Media, Place, SpanMap};
+use lookalike::report::{Bin, SizeBin};
+use lookalike_index::{
+    Cluster, Desk, Entry, Index, IndexError, Known, Mode, Prepared, State, Verdict, Writing,
+};
+use serde::Serialize;
+
+use crate::ServiceError;
+use crate::answer::Refusal;
+use crate::api::request::{Checked, Content};
+use crate::job::{Found, Text, title};
+use crate::source::{
+    Bench, Card, ClusterPage, ClusterRow, ClusterView, Figure, Member, Order, State as Fate, Wanted,
+};
+
+/// A list of clusters is used again for so long, even when documents come in between.
+const FRESH: Duration = Duration::from_secs(5);
+/// Of more near-duplicates than this, some are looked at.
+const MOST_WALKED: u64 = 50_000;
+/// A search takes no longer.
+const SEARCH: Duration = Duration::from_secs(3);
+/// Of larger clusters, the least similarity is not looked for in lists.
+const LARGE: u32 = 1000;
+
+/// An index that is served.
+#[derive(Debug)]
+pub struct Store {
+    /// Nothing once it was closed.
+    index: RwLock<Option<Index>>,
+    folder: PathBuf,
+    recipe: JobRecipe,
+    writes: bool,
+    walked: Mutex<Option<Arc<Walked>>>,
+}
+
+/// What a walk over all clusters found.
+#[derive(Debug)]
+pub(crate) struct Walked {
+    begun: Instant,
+    /// How many documents there were, and had been.
+    mark: (u32, u64),
+    clusters: Vec<Cluster>,
+    /// The least similarity of each, where all near-duplicates were looked at.
+    lowest: Option<BTreeMap<u32, f64>>,
+    histogram: Vec<u64>,
+}
+
+/// The answer to a question.
+#[derive(Debug, Serialize)]
+pub(crate) struct Answered {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) id: Option<String>,
+    pub(crate) matches: Vec<Match>,
+    pub(crate) total: usize,
+}
+
+/// A document that another one is a near-duplicate of.
+#[derive(Debug, Serialize)]
+pub(crate) struct Match {
+    pub(crate) n: u32,
+    pub(crate) id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) url: Option<String>,
+    pub(crate) similarity: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) backward: Option<f64>,
+    pub(crate) kept: bool,
+}
+
+/// What became of a document that was added.
+#[derive(Debug, Serialize)]
+pub(crate) struct Added {
+    pub(crate) id: String,
+    pub(crate) n: u32,
+    /// Nothing like it was there.
+    pub(crate) new: bool,
+    /// It was there already, with these words.
+    pub(crate) known: bool,
+    /// The kept document that stands for it.
+    pub(crate) witness: Option<Witness>,
+}
+
+/// A kept document that stands for another.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Witness {
+    pub(crate) n: u32,
+    pub(crate) id: String,
+    pub(crate) similarity: Option<f64>,
+}
+
+/// A document of the index.
+#[derive(Debug, Serialize)]
+pub(crate) struct Described {
+    pub(crate) n: u32,
+    pub(crate) id: String,
+    pub(crate) url: Option<String>,
+    pub(crate) words: u32,
+    pub(crate) text_bytes: u32,
+    pub(crate) kept: bool,
+    pub(crate) witness: Option<Witness>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) text: Option<String>,
+}
+
+impl From<IndexError> for Refusal {
+    fn from(error: IndexError) -> Self {
+        match error {
+            IndexError::Request(sentence) => Refusal::conflict(sentence),
+            error => Refusal::failed(error.to_string()),
+        }
+    }
+}
+
+impl Store {
+    /// Opens an index, to be added to unless it is for reading alone.
+    pub(crate) fn open(folder: &Path, read_only: bool, sync: bool) -> Result<Self, ServiceError> {
+        let mode = if read_only { Mode::Read } else { Mode::Write(Writing { sync, ..Writing::default() }) };
+        let index = Index::open(folder, mode)?;
+        Ok(Store {
+            recipe: index.recipe().clone(),
+            index: RwLock::new(Some(index)),
+            folder: folder.to_owned(),
+            writes: !read_only,
+            walked: Mutex::new(None),
+        })
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn recipe(&self) -> &JobRecipe {
+        &self.recipe
+    }
+
+    /// Buffers for one thread.
+    pub(crate) fn desk(&self) -> Option<Desk> {
+        let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
+        index.as_ref().and_then(|index| index.desk().ok())
+    }
+
+    /// Ends writing.
+    pub(crate) fn close(&self) -> Result<(), ServiceError> {
+        let index = self.index.write().unwrap_or_else(PoisonError::into_inner).take();
+        Ok(index.map_or(Ok(()), Index::close)?)
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&Index) -> Result<T, Refusal>) -> Result<T, Refusal> {
+        let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
+        work(index.as_ref().ok_or_else(Refusal::stopping)?)
+    }
+
+    /// Fails when nothing can be changed.
+    pub(crate) fn check_writes(&self) -> Result<(), Refusal> {
+        let sentence = "the index is open for reading alone; start the service without --read-only";
+        if self.writes { Ok(()) } else { Err(Refusal::conflict(sentence)) }
+    }
+
+    pub(crate) fn figures(&self) -> Vec<Figure> {
+        let stats = self.with(|index| Ok(index.stats()));
+        let Ok(stats) = stats else { return Vec::new() };
+        vec![
+            ("documents", stats.documents),
+            ("kept", stats.kept),
+            ("removed", stats.removed),
+            ("deleted", stats.deleted),
+            ("segments", stats.segments as u64),
+            ("documents_in_log", stats.in_log),
+            ("bytes", stats.bytes),
+        ]
+    }
+
+    /// Whom a document is a near-duplicate of.
+    pub(crate) fn query(
+        &self,
+        bench: &mut Bench,
+        document: &Checked,
+        limit: usize,
+    ) -> Result<Answered, Refusal> {
+        self.with(|index| {
+            let desk = bench.desk()?;
+            let prepared = prepare(index, desk, document)?;
+            let answer = index.query(desk, &prepared, limit)?;
+            let found = |one: lookalike_index::Match| Match {
+                n: one.number,
+                id: one.id,
+                url: one.url,
+                similarity: one.similarity.map(rounded),
+                backward: one.backward.map(rounded),
+                kept: one.kept,
+            };
+            let matches = answer.matches.into_iter().map(found).collect();
+            Ok(Answered { id: document.id.clone(), matches, total: answer.total })
+        })
+    }
+
+    /// Asks about documents and adds them in one step; those that cannot be added have a reason in their place.
+    pub(crate) fn add(
+        &self,
+        bench: &mut Bench,
+        documents: &[Checked],
+        known: Known,
+    ) -> Result<Vec<Result<Added, Refusal>>, Refusal> {
+        self.check_writes()?;
+        self.with(|index| {
+            let desk = bench.desk()?;
+            let (mut answers, mut ready) = (Vec::new(), Vec::new());
+            for document in documents {
+                let prepared = prepare(index, desk, document).and_then(|mut prepared| {
+                    index.look_up(desk, &mut prepared)?;
+                    Ok(prepared)
+                });
+                answers.push(prepared.map(|prepared| ready.push(prepared)));
+            }
+            let mut verdicts = index.add(ready, known)?.into_iter();
+            let mut all = Vec::with_capacity(documents.len());
+            for (document, answer) in documents.iter().zip(answers) {
+                all.push(match (answer, document.id.as_deref().unwrap_or_default()) {
+                    (Err(refusal), _) => Err(refusal),
+                    (Ok(()), id) => match verdicts.next() {
+                        Some(verdict) => told(index, desk, id, verdict)?,
+                        None => Err(Refusal::failed("the index gave no verdict; please report it")),
+                    },
+                });
+            }
+            Ok(all)
+        })
+    }
+
+    /// Takes all documents of an id out.
+    pub(crate) fn remove(&self, id: &str) -> Result<u64, Refusal> {
+        self.check_writes()?;
+        self.with(|index| Ok(index.remove(id)?))
+    }
+
+    /// The documents of an id.
+    pub(crate) fn describe(
+        &self,
+        bench: &mut Bench,
+        id: &str,
+        text: bool,
+    ) -> Result<Vec<Described>, Refusal> {
+        self.with(|index| {
+            let desk = bench.desk()?;
+            let mut all = Vec::new();
+            for entry in index.get(desk, id)? {
+                let text = if text { index.text(desk, entry.number)? } else { None };
+                all.push(Described {
+                    n: entry.number,
+                    kept: entry.state == State::Kept,
+                    witness: witness(index, desk, entry.state)?,
+                    id: entry.id,
+                    url: entry.url,
+                    words: entry.words,
+                    text_bytes: entry.text_bytes,
+                    text,
+                });
+            }
+            Ok(all)
+        })
+    }
+
+    /// The number of a document by its id.
+    pub(crate) fn number_of(&self, bench: &mut Bench, id: &str) -> Result<Option<u64>, Refusal> {
+        self.with(|index| Ok(index.get(bench.desk()?, id)?.first().map(|entry| entry.number.into())))
+    }
+
+    /// A document by its number.
+    pub(crate) fn card(&self, bench: &mut Bench, number: u64) -> Result<Option<Card>, Refusal> {
+        let Ok(number) = u32::try_from(number) else { return Ok(None) };
+        self.with(|index| {
+            let desk = bench.desk()?;
+            let Some(entry) = index.entry(desk, number)? else { return Ok(None) };
+            let state = match entry.state {
+                State::Removed { witness, similarity } => Fate::Removed {
+                    witness: index.entry(desk, witness)?.map(|entry| entry.id).unwrap_or_default(),
+                    number: witness.into(),
+                    other: false,
+                    similarity,
+                },
+                _ => Fate::Kept { others: index.members(desk, number)?.len() as u64 },
+            };
+            let text = match index.text(desk, number)? {
+                Some(text) => Found::Text(Box::new(plain(&entry.id, entry.url.clone(), text))),
+                None => Found::Gone("the index keeps no texts".to_owned()),
+            };
+            Ok(Some(Card { number: number.into(), id: Some(entry.id), state, text }))
+        })
+    }
+
+    /// A kept document and those it stands for.
+    pub(crate) fn view(
+        &self,
+        bench: &mut Bench,
+        keeper: u64,
+        offset: usize,
+        count: usize,
+    ) -> Result<Option<ClusterView>, Refusal> {
+        let Ok(number) = u32::try_from(keeper) else { return Ok(None) };
+        self.with(|index| {
+            let desk = bench.desk()?;
+            let Some(keeper) = index.entry(desk, number)?.filter(|entry| entry.state == State::Kept) else {
+                return Ok(None);
+            };
+            let members = index.members(desk, number)?;
+            if members.is_empty() {
+                return Ok(None);
+            }
+            let row = ClusterRow {
+                cluster: number.into(),
+                name: number.to_string(),
+                keep: keeper.id.clone(),
+                size: members.len() as u64 + 1,
+                lowest_similarity: lowest(&members),
+                against: None,
+            };
+            let all = std::iter::once(&keeper).chain(&members);
+            let members = all.skip(offset).take(count).map(member).collect();
+            Ok(Some(ClusterView { offset: (offset as u64).min(row.size), row, members }))
+        })
+    }
+
+    /// Some clusters, in an order.
+    pub(crate) fn page(&self, bench: &mut Bench, wanted: &Wanted) -> Result<ClusterPage, Refusal> {
+        let walked = self.walked(bench)?;
+        let (mut clusters, complete) = match &wanted.search {
+            None => (walked.clusters.clone(), true),
+            Some(search) => self.search(bench, &walked, search)?,
+        };
+        match wanted.order {
+            Order::Number { .. } => {}
+            Order::Size { .. } => clusters.sort_by_key(|cluster| cluster.size),
+            Order::Similarity { .. } => {
+                let too_many = || {
+                    let sentence = format!(
+                        "sort: an index of more than {MOST_WALKED} near-duplicates is sorted by number or size only"
+                    );
+                    Refusal::wrong(sentence)
+                };
+                let lowest = walked.lowest.as_ref().ok_or_else(too_many)?;
+                let of = |cluster: &Cluster| lowest.get(&cluster.keeper).copied().unwrap_or(f64::INFINITY);
+                clusters.sort_by(|one, two| of(one).total_cmp(&of(two)));
+            }
+        }
+        if wanted.order.descending() {
+            clusters.reverse();
+        }
+        let total = clusters.len() as u64;
+        let rows = clusters.iter().skip(wanted.offset).take(wanted.count);
+        let rows: Result<Vec<ClusterRow>, Refusal> =
+            rows.map(|cluster| self.row(bench, &walked, cluster)).collect();
+        Ok(ClusterPage { clusters: rows?, total, complete })
+    }
+
+    fn row(&self, bench: &mut Bench, walked: &Walked, cluster: &Cluster) -> Result<ClusterRow, Refusal> {
+        let (keeper, size) = (cluster.keeper, cluster.size);
+        self.with(|index| {
+            let desk = bench.desk()?;
+            let known = walked.lowest.as_ref().and_then(|lowest| lowest.get(&keeper).copied());
+            let lowest_similarity = match known {
+                None if size <= LARGE => lowest(&index.members(desk, keeper)?),
+                known => known,
+            };
+            // It may have been taken out since the clusters were counted.
+            let keep = index.entry(desk, keeper)?.map_or("(gone)".to_owned(), |entry| entry.id);
+            let cluster = keeper.into();
+            let name = keeper.to_string();
+            Ok(ClusterRow { cluster, name, keep, size: size.into(), lowest_similarity, against: None })
+        })
+    }
+
+    /// Clusters with `wanted` in the id of one of their documents; false when there was no time for all.
+    fn search(
+        &self,
+        bench: &mut Bench,
+        walked: &Walked,
+        wanted: &str,
+    ) -> Result<(Vec<Cluster>, bool), Refusal> {
+        let end = Instant::now() + SEARCH;
+        let mut found = Vec::new();
+        self.with(|index| {
+            let desk = bench.desk()?;
+            for cluster in &walked.clusters {
+                if Instant::now() > end {
+                    return Ok((std::mem::take(&mut found), false));
+                }
+                let keeper = index.entry(desk, cluster.keeper)?;
+                let is_it = |entry: &Entry| entry.id.contains(wanted);
+                if keeper.as_ref().is_some_and(is_it)
+                    || index.members(desk, cluster.keeper)?.iter().any(is_it)
+                {
+                    found.push(*cluster);
+                }
+            }
+            Ok((std::mem::take(&mut found), true))
+        })
+    }
+
+    /// All clusters as they are, or as they were a moment ago.
+    fn walked(&self, bench: &mut Bench) -> Result<Arc<Walked>, Refusal> {
+        // Whoever comes while the walk is under way waits for it, and does not walk, too.
+        let mut held = self.walked.lock().unwrap_or_else(PoisonError::into_inner);
+        let walked = self.with(|index| {
+            let mark = (index.next(), index.stats().deleted);
+            if let Some(before) = &*held
+                && (before.mark == mark || before.begun.elapsed() < FRESH)
+            {
+                return Ok(before.clone());
+            }
+            Ok(Arc::new(walk(index, bench.desk()?, mark)?))
+        })?;
+        *held = Some(walked.clone());
+        Ok(walked)
+    }
+
+    /// Near-duplicates by similarity to the one that stands for them, and clusters by size.
+    pub(crate) fn pictures(&self, bench: &mut Bench) -> Result<(Vec<Bin>, Vec<SizeBin>), Refusal> {
+        let walked = self.walked(bench)?;
+        let threshold = self.recipe.measure().map_or(0.0, |measure| measure.threshold.value());
+        let sizes = walked.clusters.iter().map(|cluster| cluster.size);
+        Ok((crate::job::bins(&walked.histogram, threshold), crate::job::size_bins(sizes)))
+    }
+}
+
+/// Goes through all clusters.
+fn walk(index: &Index, desk: &mut Desk, mark: (u32, u64)) -> Result<Walked, IndexError> {
+    let begun = Instant::now();
+    let clusters = index.clusters(desk)?;
+    let near: u64 = clusters.iter().map(|cluster| u64::from(cluster.size) - 1).sum();
+    let all = near <= MOST_WALKED;
+    let step = near.div_ceil(MOST_WALKED).max(1) as usize;
+    let (mut histogram, mut least) = (vec![0; 101], BTreeMap::new());
+    for cluster in clusters.iter().step_by(step) {
+        let members = index.members(desk, cluster.keeper)?;
+        for similarity in members.iter().filter_map(|member| similarity_of(member.state)) {
+            histogram[(similarity.clamp(0.0, 1.0) * 100.0) as usize] += 1;
+        }
+        least.extend(lowest(&members).map(|lowest| (cluster.keeper, lowest)));
+    }
+    Ok(Walked { begun, mark, clusters, lowest: all.then_some(least), histogram })
+}
+
+fn prepare(index: &Index, desk: &mut Desk, document: &Checked) -> Result<Prepared, Refusal> {
+    let (media, text) = match &document.content {
+        Content::Text(text) => (Media::Text, text),
+        Content::Html(html) => (Media::Html, html),
+    };
+    let document = Document {
+        id: document.id.as_deref().unwrap_or_default(),
+        url: document.url.as_deref(),
+        media,
+        content: model::Content::Unicode(text),
+        place: Place::default(),
+        raw: None,
+        extras: Extras::default(),
+    };
+    desk.document(index.examiner(), &document).map_err(Refusal::wrong)
+}
+
+fn told(
+    index: &Index,
+    desk: &mut Desk,
+    id: &str,
+    verdict: Verdict,
+) -> Result<Result<Added, Refusal>, Refusal> {
+    Ok(match verdict {
+        Verdict::Conflict { .. } => Err(Refusal::conflict(
+            "id: another document bears it with other words; take that one out first, or send known=replace",
+        )),
+        Verdict::Added { number, state, known } => {
+            let new = state == State::Kept && !known;
+            let witness = witness(index, desk, state)?;
+            Ok(Added { id: id.to_owned(), n: number, new, known, witness })
+        }
+    })
+}
+
+fn witness(index: &Index, desk: &mut Desk, state: State) -> Result<Option<Witness>, Refusal> {
+    let State::Removed { witness, similarity } = state else { return Ok(None) };
+    let id = index.entry(desk, witness)?.map(|entry| entry.id).unwrap_or_default();
+    Ok(Some(Witness { n: witness, id, similarity: similarity.map(rounded) }))
+}
+
+fn member(entry: &Entry) -> Member {
+    Member {
+        n: entry.number.into(),
+        id: entry.id.clone(),
+        kept: entry.state == State::Kept,
+        similarity: similarity_of(entry.state).map(rounded),
+        against: None,
+    }
+}
+
+fn similarity_of(state: State) -> Option<f64> {
+    match state {
+        State::Removed { similarity, .. } => similarity,
+        _ => None,
+    }
+}
+
+fn lowest(members: &[Entry]) -> Option<f64> {
+    members.iter().filter_map(|entry| similarity_of(entry.state)).min_by(f64::total_cmp).map(rounded)
+}
+
+/// As in all other files: nine decimals.
+fn rounded(similarity: f64) -> f64 {
+    (similarity * 1e9).round() / 1e9
+}
+
+/// A text that is its own source.
+pub(crate) fn plain(id: &str, url: Option<String>, text: String) -> Text {
+    Text {
+        id: id.to_owned(),
+        url,
+        title: title(&text, None),
+        source: text.clone().into_bytes(),
+        text,
+        spans: SpanMap::default(),
+        shard: String::new(),
+        position: 0,
+    }
+}
