@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use lookalike::generate::{Documents, Plan};
-use lookalike::model::Media;
+use lookalike::model::{Document, Media};
+use lookalike::text::extract::{ContentMode, Extractor};
+use lookalike::text::{Analyser, Features, Profile};
 use lookalike::walk::Watch;
 use serde::{Deserialize, Serialize};
 
@@ -150,7 +152,7 @@ impl Load<'_> {
     fn client(&self) -> Result<Seen, Failure> {
         let mut client = Client::new(&self.args.address, self.token.as_deref(), self.args.patience);
         let mut documents = Plan { documents: DOCUMENTS, seed: self.args.seed }.documents();
-        let mut seen = Seen::default();
+        let (mut seen, mut words) = (Seen::default(), Words::default());
         // A document that this client knows to be there.
         let mut known: Option<Sent> = None;
         loop {
@@ -171,7 +173,8 @@ impl Load<'_> {
             seen.reconnected = client.reconnected;
             if seen.judge(&reply, &id, again.is_some()) {
                 self.acknowledge(&id)?;
-                known = Some(sent);
+                // What has no words is never a near-duplicate.
+                known = Some(sent).filter(|sent| words.has(sent)).or(known);
             }
         }
     }
@@ -181,6 +184,33 @@ impl Load<'_> {
             Some(list) => Ok(writeln!(list.lock().expect("nobody panics with it"), "{id}")?),
             None => Ok(()),
         }
+    }
+}
+
+/// Tells documents that have words.
+struct Words {
+    extractor: Extractor,
+    analyser: Analyser,
+    features: Features,
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        let analyser = Analyser::new(&Profile::web());
+        Words { extractor: Extractor::default(), analyser, features: Features::default() }
+    }
+}
+
+impl Words {
+    fn has(&mut self, sent: &Sent) -> bool {
+        let (media, content) = match (&sent.text, &sent.html) {
+            (Some(text), _) => (Media::Text, text),
+            (None, html) => (Media::Html, html.as_ref().unwrap_or(&sent.id)),
+        };
+        let document = Document::alone(&sent.id, None, media, content);
+        let text = self.extractor.extract(&document, ContentMode::Page).text;
+        self.analyser.read(text, &mut self.features);
+        !self.features.is_empty()
     }
 }
 
