@@ -250,16 +250,14 @@ impl Segment {
         Ok(None)
     }
 
-    /// All postings of a table, in order.
-    pub(crate) fn table(&self, home: &Home, table: usize) -> Result<Records, IndexError> {
-        let label = home.label("table", home.width(table));
-        Ok(Run::open(&home.path(self.id, &format!("table{table}")), label)?.records())
+    /// All postings of a table, in order: also of a segment that was merged since, and whose files have no names any more.
+    pub(crate) fn table(&self, table: usize) -> Result<Records, IndexError> {
+        Ok(self.tables[table].run.again()?.records())
     }
 
     /// All changes, in order.
-    pub(crate) fn changes(&self, home: &Home) -> Result<Vec<Change>, IndexError> {
-        let label = home.label("changes", Change::WIDTH);
-        let mut records = Run::open(&home.path(self.id, "changes"), label)?.records();
+    pub(crate) fn changes(&self) -> Result<Vec<Change>, IndexError> {
+        let mut records = self.changes.again()?.records();
         let mut all = Vec::new();
         while let Some(record) = records.next()? {
             all.push(Change::decode(record.first_chunk().expect("records of that width")));
@@ -319,12 +317,12 @@ pub(crate) fn write(home: &Home, id: u64, parts: &[Part]) -> Result<(), IndexErr
 }
 
 /// What changed inside of some parts, the last word of each document, sorted.
-fn changes(home: &Home, parts: &[Part]) -> Result<Vec<Change>, IndexError> {
+fn changes(parts: &[Part]) -> Result<Vec<Change>, IndexError> {
     let mut all = Vec::new();
     for part in parts.iter().rev() {
         match part {
             Part::Memory(chunk) => all.extend_from_slice(&chunk.changes),
-            Part::Disk(segment) if segment.has_changes() => all.extend(segment.changes(home)?),
+            Part::Disk(segment) if segment.has_changes() => all.extend(segment.changes()?),
             Part::Disk(_) => {}
         }
     }
@@ -340,7 +338,7 @@ fn write_documents(home: &Home, id: u64, parts: &[Part]) -> Result<Vec<u32>, Ind
     let mut names = create("names", 1)?;
     let mut records = create("records", home.record.max(1))?;
     let mut bodies = create("bodies", 1)?;
-    let changes = changes(home, parts)?;
+    let changes = changes(parts)?;
     let mut next = changes.iter().peekable();
     let mut gone = Vec::new();
     let mut held = 0u32;
@@ -562,7 +560,7 @@ impl<'p> Postings<'p> {
     pub(crate) fn new(home: &Home, part: &'p Part, table: usize) -> Result<Self, IndexError> {
         let from = match part {
             Part::Memory(chunk) => From::Memory(chunk.tables[table].iter()),
-            Part::Disk(segment) => From::Disk(Box::new(segment.table(home, table)?), home.width(table)),
+            Part::Disk(segment) => From::Disk(Box::new(segment.table(table)?), home.width(table)),
         };
         let mut postings = Postings { from, head: None };
         postings.advance()?;
