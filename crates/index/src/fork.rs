@@ -11,23 +11,25 @@ use crate::segment::of_file;
 impl Index {
     /// Copies the index in `from` to the folder `to`, also while another process adds to it.
     pub fn fork(from: &Path, to: &Path) -> Result<(), IndexError> {
-        for look in 1..=LOOKS {
+        for _ in 0..LOOKS {
             if to.exists() {
                 std::fs::remove_dir_all(to).map_err(|error| IndexError::write(to, error))?;
             }
             let manifest = Manifest::read(from)?;
             let copied = copy(from, to, &manifest);
             // What a manifest names may go while it is copied; then there is a newer one.
-            if Manifest::read(from)? == manifest || look == LOOKS {
+            if Manifest::read(from)? == manifest {
                 copied?;
                 return manifest.write(to);
             }
         }
-        Ok(())
+        Err(IndexError::Busy { folder: from.to_owned() })
     }
 }
 
 fn copy(from: &Path, to: &Path, manifest: &Manifest) -> Result<(), IndexError> {
+    // Looked for first: all logs but the last are finished then, and what comes behind the last is of a later moment.
+    let last = log::last(from, manifest.log);
     let knowledge = to.join(KNOWLEDGE);
     std::fs::create_dir_all(&knowledge).map_err(|error| IndexError::write(&knowledge, error))?;
     copy_file(&from.join(RECIPE), &to.join(RECIPE))?;
@@ -41,14 +43,8 @@ fn copy(from: &Path, to: &Path, manifest: &Manifest) -> Result<(), IndexError> {
             copy_file(path, &target)?;
         }
     }
-    for generation in manifest.log.. {
-        let path = log::path(from, generation);
-        if !path.exists() {
-            return Ok(());
-        }
-        copy_file(&path, &log::path(to, generation))?;
-    }
-    Ok(())
+    let mut logs = last.into_iter().flat_map(|last| manifest.log..=last);
+    logs.try_for_each(|generation| copy_file(&log::path(from, generation), &log::path(to, generation)))
 }
 
 fn copy_file(from: &Path, to: &Path) -> Result<(), IndexError> {

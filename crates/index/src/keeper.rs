@@ -79,6 +79,14 @@ impl Keeper {
     }
 }
 
+impl Drop for Keeper {
+    /// Nothing goes on behind the end of the writer, whose lock lets another one in.
+    fn drop(&mut self) {
+        // Whoever wants to hear of trouble closes the index.
+        let _ = self.wait();
+    }
+}
+
 fn join(work: Work) -> Result<(), IndexError> {
     let lost = |_| Err(IndexError::Request("the thread that keeps the index tidy has failed".to_owned()));
     work.join().unwrap_or_else(lost)
