@@ -301,10 +301,10 @@ fn schemas() -> Value {
             "type": "object", "required": ["error"],
             "properties": {"error": {"type": "string", "description": "What is wrong, in one sentence"}},
         },
-        "Question": document_schema(false, true),
-        "Questions": several("Question", true),
-        "Document": document_schema(true, false),
-        "Documents": several("Document", false),
+        "Question": document_schema(false),
+        "Questions": several("Question"),
+        "Document": document_schema(true),
+        "Documents": several("Document"),
         "Match": {
             "type": "object", "required": ["n", "id", "similarity", "kept"],
             "properties": {
@@ -380,15 +380,11 @@ fn cluster_view() -> Value {
 }
 
 /// A document as it is sent: text or HTML, with a name where one is needed.
-fn document_schema(named: bool, limited: bool) -> Value {
+fn document_schema(named: bool) -> Value {
     let kind = if named { json!("string") } else { json!(["string", "null"]) };
     let id = json!({"type": kind, "minLength": 1, "maxLength": LONGEST_ID, "pattern": "^[^\\u0000]+$"});
     let url = json!({"type": ["string", "null"], "maxLength": 8 * LONGEST_ID});
-    let mut fields = json!({"id": id, "url": url});
-    if limited {
-        fields["limit"] =
-            json!({"type": ["integer", "null"], "minimum": 1, "maximum": MOST_MATCHES, "default": MATCHES});
-    }
+    let fields = json!({"id": id, "url": url, "limit": limit()});
     let kind = |content: &str, other: &str| {
         let mut fields = fields.clone();
         fields[content] = json!({"type": "string"});
@@ -400,14 +396,15 @@ fn document_schema(named: bool, limited: bool) -> Value {
     json!({"anyOf": [kind("text", "html"), kind("html", "text")]})
 }
 
-fn several(of: &str, limited: bool) -> Value {
-    let mut fields = json!({
-        "documents": {"type": "array", "items": schema(of)}, "text": {"type": "null"}, "html": {"type": "null"},
-    });
-    if limited {
-        fields["limit"] =
-            json!({"type": ["integer", "null"], "minimum": 1, "maximum": MOST_MATCHES, "default": MATCHES});
-    }
+/// How many matches are wanted; without meaning where documents are added.
+fn limit() -> Value {
+    json!({"type": ["integer", "null"], "minimum": 1, "maximum": MOST_MATCHES, "default": MATCHES})
+}
+
+fn several(of: &str) -> Value {
+    let documents = json!({"type": "array", "items": schema(of)});
+    let nothing = json!({"type": "null"});
+    let fields = json!({"documents": documents, "text": nothing, "html": nothing, "limit": limit()});
     json!({"type": "object", "required": ["documents"], "properties": fields})
 }
 

@@ -207,6 +207,7 @@ pub(crate) fn check(sent: Sent, before: &str, named: bool) -> Result<Checked, Re
             return Err(Refusal::wrong(format!("{before}text stands beside html; give one of them")));
         }
     };
+    limit(sent.limit).map_err(|refusal| Refusal::wrong(format!("{before}{}", refusal.sentence)))?;
     if named && sent.id.is_none() {
         return Err(Refusal::wrong(format!("{before}id is missing; give each document its name")));
     }
