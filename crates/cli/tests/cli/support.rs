@@ -178,6 +178,19 @@ impl Running {
         }
     }
 
+    /// Waits until standard output has a whole line with these words in it, and returns that line. What stood before it is lost.
+    pub(crate) fn wait_for_output(&mut self, words: &str) -> String {
+        let mut said = Vec::new();
+        loop {
+            said.extend(self.out.recv_timeout(LIMIT).expect("the program speaks in time"));
+            let text = String::from_utf8_lossy(&said);
+            let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+            if let Some(line) = whole.into_iter().find(|line| line.contains(words)) {
+                return line.trim_end().to_owned();
+            }
+        }
+    }
+
     /// The largest resident set so far, in bytes.
     pub(crate) fn peak_memory(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it still runs");
