@@ -111,6 +111,11 @@ impl std::fmt::Debug for Desk {
 }
 
 impl Desk {
+    /// About how many bytes of memory it takes, with records of this width.
+    pub(crate) fn memory(record: usize) -> u64 {
+        (SIGHTS * (record + size_of::<Sight>() + 32) + (4 << 20)) as u64
+    }
+
     pub(crate) fn new(examiner: &Examiner, keeps_text: bool) -> Result<Self, IndexError> {
         let failed = |error| IndexError::Request(format!("texts cannot be compressed: {error}"));
         Ok(Desk {
