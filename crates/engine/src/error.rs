@@ -120,11 +120,13 @@ impl From<WalkError> for EngineError {
 }
 
 impl EngineError {
-    pub(crate) fn read(file: &Path, source: io::Error) -> Self {
+    /// A file that cannot be read.
+    pub fn read(file: &Path, source: io::Error) -> Self {
         EngineError::Read { file: file.to_owned(), source }
     }
 
-    pub(crate) fn write(file: &Path, source: io::Error) -> Self {
+    /// A file that cannot be written; a full disk is told from other reasons.
+    pub fn write(file: &Path, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 EngineError::DiskFull { file: file.to_owned() }

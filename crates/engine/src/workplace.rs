@@ -115,6 +115,11 @@ impl Workplace {
         }))
     }
 
+    /// Recipe and input in one word.
+    pub fn stamp(&self) -> String {
+        format!("{:032x}", self.stamp)
+    }
+
     /// Where a file of results goes.
     pub fn result(&self, name: &str) -> PathBuf {
         self.folder.join(name)

@@ -21,6 +21,9 @@ pub struct Checked {
     pub postings: u64,
     /// Removed documents whose similarity to their witness was measured again.
     pub measured: u64,
+    /// Bytes at the end of the log that are no whole write: the process that wrote them was stopped before it acknowledged them,
+    /// or they were damaged since.
+    pub torn: u64,
     /// What is wrong, the first few in words.
     pub wrong: Vec<String>,
     /// How much is wrong.
@@ -41,7 +44,7 @@ impl Index {
     /// and that everything removed has a kept witness which is that similar.
     pub fn check(&self, desk: &mut Desk) -> Result<Checked, IndexError> {
         let now = self.inner.now();
-        let mut checked = Checked::default();
+        let mut checked = Checked { torn: self.torn, ..Checked::default() };
         let mut room = Room::default();
         for part in &now.parts {
             if let Part::Disk(segment) = part {
@@ -56,7 +59,7 @@ impl Index {
     fn check_tables(&self, now: &Snapshot, checked: &mut Checked) -> Result<(), IndexError> {
         for table in 0..self.inner.home.tables.count() {
             for part in &now.parts {
-                let mut postings = Postings::new(&self.inner.home, part, table)?;
+                let mut postings = Postings::new(part, table)?;
                 let mut last = None;
                 while let Some(posting) = postings.head {
                     checked.postings += 1;

@@ -47,8 +47,14 @@ pub enum IndexError {
         /// The folder.
         folder: PathBuf,
     },
+    /// Another process replaces files faster than they can be read.
+    #[error("{} changes faster than it can be read; try again, or ask the process that writes to it", folder.display())]
+    Busy {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// Two recipes do not agree.
-    #[error("{} was made by another recipe: {differences}; make a new index, or give the same options", folder.display())]
+    #[error("{} was made by another recipe: {differences}; give --recipe {}, or make a new index", folder.display(), folder.join("recipe.toml").display())]
     OtherRecipe {
         /// The folder.
         folder: PathBuf,

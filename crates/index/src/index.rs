@@ -25,16 +25,16 @@ use crate::segment::{self, Home, Segment};
 use crate::writer::{Order, Outcome, Writer};
 
 /// The recipe, as a job has it.
-const RECIPE: &str = "recipe.toml";
+pub(crate) const RECIPE: &str = "recipe.toml";
 /// What methods learned.
-const KNOWLEDGE: &str = "knowledge";
+pub(crate) const KNOWLEDGE: &str = "knowledge";
 const LOCK: &str = "lock";
 
 /// Bytes of memory for filters: enough for fifteen million documents of 17 keys. Segments beyond that do without.
 const FILTERS: u64 = 384 << 20;
 
 /// How often a reader looks again when the files that a manifest names are gone: a writer has just merged them.
-const LOOKS: usize = 20;
+pub(crate) const LOOKS: usize = 20;
 
 /// What an index is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,6 +139,8 @@ pub struct Index {
     queue: Mutex<Vec<Arc<Ticket>>>,
     /// What whoever adds documents wanted to know again.
     mark: Option<Vec<u8>>,
+    /// Bytes at the end of the log that are no whole write.
+    pub(crate) torn: u64,
 }
 
 /// An order on its way to the writer.
@@ -155,6 +157,8 @@ struct Loaded {
     /// The last log, and where its last whole write ends.
     log: u64,
     log_end: u64,
+    /// Bytes behind that.
+    torn: u64,
     mark: Option<Vec<u8>>,
 }
 
@@ -205,10 +209,16 @@ impl Index {
     pub fn open(folder: &Path, mode: Mode) -> Result<Self, IndexError> {
         let recipe = Index::recipe_of(folder)?;
         let knowledge = folder.join(KNOWLEDGE);
+        let stamp = stamp(&recipe, &knowledge)?;
+        // Before anybody reads what methods learned: from other knowledge they would go on as if nothing were wrong.
+        if Manifest::read(folder)?.stamp != format!("{stamp:032x}") {
+            let what = "recipe.toml or the folder knowledge is not what the index was made with";
+            return Err(IndexError::damaged(folder, what));
+        }
         let examiner = Examiner::open(recipe, &knowledge)?;
         let home = Home {
             folder: folder.to_owned(),
-            stamp: stamp(examiner.recipe(), &knowledge)?,
+            stamp,
             tables: Tables { tagged: examiner.methods().map(|method| method.tagged()).collect() },
             record: examiner.record_bytes(),
             filters: Arc::new(AtomicU64::new(FILTERS)),
@@ -236,7 +246,9 @@ impl Index {
             }
             _ => None,
         };
-        Ok(Index { inner, writer, queue: Mutex::default(), mark: loaded.mark })
+        // Whoever writes has cut them off.
+        let torn = if writer.is_some() { 0 } else { loaded.torn };
+        Ok(Index { inner, writer, queue: Mutex::default(), mark: loaded.mark, torn })
     }
 
     /// What documents are read, found and measured by.
@@ -440,10 +452,8 @@ fn lock(folder: &Path) -> Result<File, IndexError> {
 /// Reads all that the manifest names, and the logs behind it.
 fn load(home: &Home) -> Result<Loaded, IndexError> {
     let manifest = Manifest::read(&home.folder)?;
-    if manifest.stamp != format!("{:032x}", home.stamp) {
-        let what = "recipe.toml or the folder knowledge is not what the index was made with";
-        return Err(IndexError::damaged(&home.folder, what));
-    }
+    // Looked for first: all logs but the last are finished then, and what comes behind the last is of a later moment.
+    let last = log::last(&home.folder, manifest.log);
     let mut snapshot = Snapshot { counts: manifest.counts, ..Snapshot::default() };
     for listed in &manifest.segments {
         let segment = Segment::open(home, listed.id, listed.first..listed.end)?;
@@ -451,11 +461,14 @@ fn load(home: &Home) -> Result<Loaded, IndexError> {
         snapshot.parts.push(Part::Disk(Arc::new(segment)));
     }
     snapshot.fixed = snapshot.parts.len();
-    let (mut log, mut log_end) = (manifest.log, 0);
+    let (mut log, mut log_end, mut torn) = (manifest.log, 0, 0);
     let mut mark = manifest.mark.as_ref().map(|mark| mark.clone().into_bytes());
     let mut room = segment::Room::default();
-    for generation in manifest.log.. {
+    for generation in last.into_iter().flat_map(|last| manifest.log..=last) {
         let path = log::path(&home.folder, generation);
+        if torn > 0 {
+            return Err(IndexError::damaged(&path, "it goes on behind a write that is not whole"));
+        }
         let replayed = log::replay(&path, |chunk| {
             if chunk.first != snapshot.next || chunk.tables.len() != home.tables.count() {
                 return Err(IndexError::damaged(&path, "a write does not go on where the one before ended"));
@@ -479,14 +492,14 @@ fn load(home: &Home) -> Result<Loaded, IndexError> {
             Ok(())
         })?;
         let Some(replayed) = replayed else { break };
-        (log, log_end) = (generation, replayed.end);
+        (log, log_end, torn) = (generation, replayed.end, replayed.torn);
     }
-    Ok(Loaded { snapshot, manifest, log, log_end, mark })
+    Ok(Loaded { snapshot, manifest, log, log_end, torn, mark })
 }
 
 /// Reads while another process may replace files.
 fn load_patiently(home: &Home) -> Result<Loaded, IndexError> {
-    for _ in 1..LOOKS {
+    for _ in 0..LOOKS {
         let before = Manifest::read(&home.folder)?;
         let loaded = load(home);
         // A log may also have gone in the middle of it: then the manifest is another one.
@@ -494,7 +507,7 @@ fn load_patiently(home: &Home) -> Result<Loaded, IndexError> {
             return loaded;
         }
     }
-    load(home)
+    Err(IndexError::Busy { folder: home.folder.clone() })
 }
 
 /// Removes what a killed process left behind.

@@ -44,7 +44,8 @@ impl Keeper {
     }
 
     /// Begins to put the fixed parts in memory on disk; their logs are those before `generation`.
-    pub(crate) fn flush(&mut self, generation: u64) {
+    pub(crate) fn flush(&mut self, generation: u64) -> Result<(), IndexError> {
+        self.wait_for_flush()?;
         let (inner, merger) = (self.inner.clone(), self.merger.clone());
         self.flusher = Some(std::thread::spawn(move || {
             flush(&inner, generation)?;
@@ -55,6 +56,7 @@ impl Keeper {
             }
             Ok(())
         }));
+        Ok(())
     }
 
     pub(crate) fn wait_for_flush(&mut self) -> Result<(), IndexError> {
@@ -74,6 +76,14 @@ impl Keeper {
         let parts = self.inner.now().parts.clone();
         let segments: Vec<Arc<Segment>> = parts.iter().filter_map(on_disk).collect();
         if segments.is_empty() { Ok(()) } else { merge(&self.inner, &segments) }
+    }
+}
+
+impl Drop for Keeper {
+    /// Nothing goes on behind the end of the writer, whose lock lets another one in.
+    fn drop(&mut self) {
+        // Whoever wants to hear of trouble closes the index.
+        let _ = self.wait();
     }
 }
 

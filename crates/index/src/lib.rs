@@ -6,7 +6,7 @@
 //! - `index`: an open index, and what its folder holds
 //! - `writer`: one at a time, every change first in the log; `keeper`: segments and their merge, beside it
 //! - `answer`: whom a document is near; `browse`: documents by id and number, clusters; `check`: is all as it was written
-//! - `take`: a whole corpus, on all threads
+//! - `take`: a whole corpus, on all threads; `fork`: a copy at one moment
 //! - `near`, `decide`: keys that are shared, measured; the rule
 //! - `part`: the index at one moment; `chunk`: a part in memory; `segment`: a part on disk, `filter`: which keys it does not have; `row`: what is known of each document
 //! - `log`, `manifest`: what makes it survive
@@ -19,6 +19,7 @@ mod decide;
 mod desk;
 mod error;
 mod filter;
+mod fork;
 mod index;
 mod keeper;
 mod log;

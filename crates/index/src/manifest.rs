@@ -35,6 +35,12 @@ pub(crate) struct Manifest {
     pub(crate) mark: Option<String>,
 }
 
+/// What every manifest says, whoever wrote it.
+#[derive(Deserialize)]
+struct Format {
+    format: u32,
+}
+
 /// A segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Listed {
@@ -61,16 +67,16 @@ impl Manifest {
         if digest.trim() != digest_of(line) {
             return Err(IndexError::damaged(&path, "it does not match its checksum"));
         }
-        let manifest: Manifest =
-            serde_json::from_str(line).map_err(|error| IndexError::damaged(&path, error.to_string()))?;
-        if manifest.format != FORMAT {
+        let damaged = |error: serde_json::Error| IndexError::damaged(&path, error.to_string());
+        // What else a newer one says nobody knows yet.
+        let Format { format } = serde_json::from_str(line).map_err(damaged)?;
+        if format != FORMAT {
             return Err(IndexError::Request(format!(
-                "{} has format {} and this program reads format {FORMAT}; take the program that wrote it",
+                "{} has format {format} and this program reads format {FORMAT}; take the program that wrote it",
                 folder.display(),
-                manifest.format
             )));
         }
-        Ok(manifest)
+        serde_json::from_str(line).map_err(damaged)
     }
 
     /// Replaces the manifest of a folder.

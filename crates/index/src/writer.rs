@@ -183,8 +183,7 @@ impl Writer {
             snapshot.fixed = snapshot.parts.len();
             snapshot.frozen_counts = snapshot.counts;
         });
-        self.keeper.flush(self.generation);
-        Ok(())
+        self.keeper.flush(self.generation)
     }
 
     pub(crate) fn flush(&mut self, inner: &Inner) -> Result<(), IndexError> {

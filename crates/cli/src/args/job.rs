@@ -179,9 +179,15 @@ pub struct DedupArgs {
     #[arg(short, long, value_name = "DIR", required_unless_present_any = ["sample", "plan"])]
     pub output: Option<PathBuf>,
 
-    /// Remove what is in another corpus, too; give it once for each file, folder or pattern
-    #[arg(long, value_name = "CORPUS")]
+    /// Remove what is in another corpus, too; give it once for each file, folder or pattern; or what is in an index
+    #[arg(long, value_name = "CORPUS|INDEX")]
     pub against: Vec<OsString>,
+
+    /// Add all documents to an index, with what became of them; it is made if it is not there
+    ///
+    /// Given the same index by --against, a corpus that comes in parts is deduplicated part by part as if it had come at once.
+    #[arg(long, value_name = "INDEX")]
+    pub into: Option<PathBuf>,
 
     /// Which document is kept: first, longest, shortest, field:NAME or field:NAME:desc
     #[arg(long, value_name = "WHICH", default_value = "first", value_parser = keep, conflicts_with = "recipe")]

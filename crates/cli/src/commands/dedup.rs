@@ -9,14 +9,14 @@ use lookalike::engine::{Findings, Job, JobRecipe, OpenJob, Opened, Outputs, Summ
 use lookalike::walk::Watch;
 use lookalike::{page, report};
 
-use super::{plan, sample};
+use super::{daily, plan, sample};
 use crate::args::DedupArgs;
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
 
 /// Where the sample's results go if nothing else is said.
-const SAMPLE_FOLDER: &str = "lookalike-sample";
+pub(super) const SAMPLE_FOLDER: &str = "lookalike-sample";
 
 pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let recipe = args.recipe()?;
@@ -24,6 +24,9 @@ pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         Outputs { format: args.row_format(), write: args.shards(), annotate: args.annotate, suffix: "" };
     if args.annotate && args.write != crate::args::WriteArg::Kept {
         return Err(Failure::Usage("--annotate goes with --write kept".to_owned()));
+    }
+    if let Some(summary) = daily::run(args, &recipe, watch)? {
+        return Ok(super::job::outcome(&summary, args.resources.strict));
     }
     let corpus = args.input.corpus_with(recipe.read_options()?)?;
     let against = match args.against.as_slice() {
@@ -82,7 +85,7 @@ fn work(
     Ok(findings)
 }
 
-fn print(summary: &Summary, folder: &Path) -> Result<(), Failure> {
+pub(super) fn print(summary: &Summary, folder: &Path) -> Result<(), Failure> {
     let share = |part: u64| match summary.documents {
         0 => String::new(),
         all => format!("  {:.1} %", part as f64 * 100.0 / all as f64),

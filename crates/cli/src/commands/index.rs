@@ -460,6 +460,7 @@ fn check(args: &IndexLookArgs) -> Result<Outcome, Failure> {
             ("documents", checked.documents),
             ("postings", checked.postings),
             ("pairs measured", checked.measured),
+            ("torn bytes", checked.torn),
             ("mistakes", checked.mistakes),
         ] {
             writeln!(out, "{name:<18}{:>14}", thousands(number))?;

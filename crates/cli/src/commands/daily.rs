@@ -1,0 +1,79 @@
+//! `lookalike dedup` with an index: today's documents against everything before.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lookalike::daily::Daily;
+use lookalike::engine::{JobRecipe, Summary};
+use lookalike::index::Index;
+use lookalike::walk::Watch;
+
+use super::{dedup, job};
+use crate::args::{DedupArgs, SpoolArg, TableFormat, WriteArg};
+use crate::console::tell;
+use crate::exit::Failure;
+use crate::progress::{Progress, Total};
+
+/// Runs the job if it has to do with an index.
+pub(super) fn run(
+    args: &DedupArgs,
+    recipe: &JobRecipe,
+    watch: &Arc<Watch>,
+) -> Result<Option<Summary>, Failure> {
+    let against = match args.against.as_slice() {
+        [one] if Index::is_there(Path::new(one)) => Some(Path::new(one)),
+        inputs if inputs.iter().any(|input| Index::is_there(Path::new(input))) => {
+            let sentence =
+                "an index goes by itself with --against; merge several with `lookalike index merge`";
+            return Err(Failure::Usage(sentence.to_owned()));
+        }
+        [_, ..] if args.into.is_some() => {
+            let sentence = "--into goes with --against of the same index, not of a corpus";
+            return Err(Failure::Usage(sentence.to_owned()));
+        }
+        _ => None,
+    };
+    if against.is_none() && args.into.is_none() {
+        return Ok(None);
+    }
+    refuse(args, against)?;
+    let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(dedup::SAMPLE_FOLDER));
+    job::outside(&args.input.inputs, &folder)?;
+    let daily = Daily {
+        recipe: recipe.clone(),
+        corpus: args.input.corpus_with(recipe.read_options()?)?,
+        against,
+        into: args.into.as_deref(),
+        lexicon: args.matching.lexicon.as_deref(),
+        write_kept: args.write == WriteArg::Kept,
+        settings: args.resources.settings(SpoolArg::Auto),
+    };
+    let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
+    let findings = daily.run(&folder, watch)?;
+    drop(progress);
+    let summary = match findings {
+        Some(findings) => findings.summary,
+        None => {
+            tell(format_args!("{} holds this job, finished; nothing is left to do", folder.display()));
+            job::summary(&folder)?
+        }
+    };
+    dedup::print(&summary, &folder)?;
+    Ok(Some(summary))
+}
+
+/// Refuses what goes with whole corpora alone.
+fn refuse(args: &DedupArgs, against: Option<&Path>) -> Result<(), Failure> {
+    let same = |one: &Path, two: &Path| one == two || one.canonicalize().ok() == two.canonicalize().ok();
+    let why = match () {
+        () if args.plan => "--plan goes without an index",
+        () if args.annotate => "--annotate goes without an index",
+        () if args.write == WriteArg::Removed => "with an index, --write is kept or none",
+        () if args.format == TableFormat::Parquet => "with an index, tables are written as JSON lines",
+        () if against.zip(args.into.as_deref()).is_some_and(|(one, two)| !same(one, two)) => {
+            "--against and --into name two indexes; copy the one to the other's place first, and name that twice"
+        }
+        () => return Ok(()),
+    };
+    Err(Failure::Usage(why.to_owned()))
+}

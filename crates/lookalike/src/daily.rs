@@ -1,0 +1,431 @@
+//! Today's documents against everything before: `dedup` with an index, one document after the other.
+//!
+//! Documents are decided in their order against what the index holds and against each other, and added to it. Day by day this
+//! comes to the same as one run over all days with `--keep first`. What is written are the files of a `dedup` job; a document
+//! that stands for one of today's and was there before bears `"against":"index"` and its number in the index.
+//!
+//! A killed run goes on: every write to the index carries how far the input was taken.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, BufWriter, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use lookalike_corpus::Corpus;
+use lookalike_corpus::write::rows::RowFormat;
+use lookalike_corpus::write::rows::{Cell, Column, Kind, RowWriter};
+use lookalike_engine::patch::{By, Patch};
+use lookalike_engine::store::sort::{Couples, Sorter, clear, couple, uncouple};
+use lookalike_engine::walk::{self, Stage, Watch};
+use lookalike_engine::workplace::Workplace;
+use lookalike_engine::{EngineError, Findings, JobRecipe, Settings, Summary};
+use lookalike_index::{
+    Desk, Entry, Index, IndexError, Known, Made, Mode, Portion, Progress, State, Taken, Writing,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::page;
+
+/// What is asked for.
+#[derive(Debug)]
+pub struct Daily<'d> {
+    /// How documents are read, found and measured.
+    pub recipe: JobRecipe,
+    /// Today's documents.
+    pub corpus: Corpus,
+    /// The index with everything before; nothing to begin one.
+    pub against: Option<&'d Path>,
+    /// The index that they are added to; nothing to leave it as it is.
+    pub into: Option<&'d Path>,
+    /// A lexicon for methods that weigh words, where an index is begun.
+    pub lexicon: Option<&'d Path>,
+    /// Copies of the shards without removed documents are written.
+    pub write_kept: bool,
+    /// How the work is done.
+    pub settings: Settings,
+}
+
+/// What a write to the index carries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Mark {
+    /// The run: the digest of its recipe and input.
+    run: String,
+    /// The number of its first document.
+    first: u32,
+    /// The number behind its last one so far.
+    next: u32,
+    progress: Progress,
+    /// Bytes of the list of rejections.
+    rejected: u64,
+    skipped: u64,
+}
+
+/// A line of the list of rejections on its way.
+#[derive(Debug, Serialize, Deserialize)]
+struct Rejected {
+    n: u64,
+    source: String,
+    position: u64,
+    reason: String,
+}
+
+const REJECTED: &str = "rejected";
+/// Documents between two looks at whether to stop.
+const STEP: u32 = 4096;
+
+impl Daily<'_> {
+    /// Runs to the end, or goes on where an earlier process ended. Nothing when it was finished in this folder.
+    pub fn run(mut self, folder: &Path, watch: &Watch) -> Result<Option<Findings>, IndexError> {
+        let recipe = self.recipe.to_toml();
+        let mut corpora = [self.corpus];
+        let Some(mut place) = Workplace::take(folder, &recipe, &mut corpora)? else { return Ok(None) };
+        let [corpus] = corpora;
+        self.corpus = corpus;
+        let index = self.index(&place)?;
+        index.require(&self.recipe)?;
+        let mark = self.take(&index, &place, watch)?;
+        place.lap("index");
+        let today = Today::new(&index, &place, mark)?;
+        let mut findings = today.write(watch, self.settings.memory)?;
+        place.lap("write");
+        if self.write_kept {
+            self.copy(&place, watch)?;
+            place.lap("kept");
+        }
+        findings.notes.push(
+            "Documents were decided one after the other against an index: pairs that decide nothing were not counted."
+                .to_owned(),
+        );
+        let report = page::report("Near-duplicates", &self.recipe, &findings)?;
+        place.write("report.html", lookalike_report::render(&report).as_bytes())?;
+        index.close()?;
+        place.finish(&self.settings, &findings.summary)?;
+        Ok(Some(findings))
+    }
+
+    /// The index that documents are added to: the one that was named, or a copy that goes with the work.
+    fn index(&self, place: &Workplace) -> Result<Index, IndexError> {
+        let folder = match (self.against, self.into) {
+            (Some(against), None) => {
+                let copy = place.file("index");
+                // A copy that was begun and not finished has no manifest, and is made again.
+                if !Index::is_there(&copy) {
+                    Index::fork(against, &copy)?;
+                }
+                copy
+            }
+            (None, Some(into)) if !Index::is_there(into) => {
+                let made = Made {
+                    recipe: JobRecipe { against: false, ..self.recipe.clone() },
+                    text: true,
+                    lexicon: self.lexicon,
+                    learn: None,
+                    settings: &self.settings,
+                };
+                Index::create(into, made, &Watch::default())?;
+                into.to_owned()
+            }
+            (_, Some(into)) => into.to_owned(),
+            (None, None) => return Err(IndexError::Request("an index is wanted".to_owned())),
+        };
+        let index = Index::open(&folder, Mode::Write(Writing::default()))?;
+        let ours = self.mark(&index, place).is_some();
+        if self.against.is_none() && index.next() > 0 && !ours {
+            return Err(IndexError::Request(format!(
+                "{0} holds documents; give --against {0}, too, to compare with them",
+                folder.display()
+            )));
+        }
+        Ok(index)
+    }
+
+    /// The mark of this run, if the index has one.
+    fn mark(&self, index: &Index, place: &Workplace) -> Option<Mark> {
+        let mark: Mark = serde_json::from_slice(index.mark()?).ok()?;
+        (mark.run == place.stamp()).then_some(mark)
+    }
+
+    /// Adds all documents that are not in the index yet.
+    fn take(&self, index: &Index, place: &Workplace, watch: &Watch) -> Result<Mark, IndexError> {
+        let run = place.stamp();
+        let begun = || Mark {
+            run: run.clone(),
+            first: index.next(),
+            next: index.next(),
+            progress: Progress::default(),
+            rejected: 0,
+            skipped: 0,
+        };
+        let mut mark = self.mark(index, place).unwrap_or_else(begun);
+        if index.next() != mark.next {
+            return Err(IndexError::Request(format!(
+                "{} got other documents since this run was stopped; remove what it added and begin it in a new folder",
+                index.folder().display()
+            )));
+        }
+        let path = place.file(REJECTED);
+        let failed = |error| IndexError::from(EngineError::write(&path, error));
+        let open = || -> std::io::Result<File> {
+            let mut file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+            file.set_len(mark.rejected)?;
+            file.seek(std::io::SeekFrom::End(0))?;
+            Ok(file)
+        };
+        let mut rejected = open().map_err(failed)?;
+        let from = mark.progress;
+        let made = |portion: &Portion<'_>| {
+            let lines = rejections(portion);
+            rejected.write_all(&lines).map_err(failed)?;
+            mark.rejected += lines.len() as u64;
+            mark.progress = portion.progress;
+            mark.skipped += portion.skipped;
+            let documents = portion.records.iter().filter(|record| matches!(record, Taken::Document(_)));
+            mark.next += documents.count() as u32;
+            Ok(Some(serde_json::to_vec(&mark).expect("numbers can be written")))
+        };
+        index.take(&self.corpus, &self.settings, from, Known::Both, watch, made, |_, _| Ok(()))?;
+        Ok(mark)
+    }
+
+    /// Copies the shards without removed documents.
+    fn copy(&self, place: &Workplace, watch: &Watch) -> Result<(), IndexError> {
+        let list = place.result("removed.jsonl");
+        let file = File::open(&list).map_err(|error| EngineError::read(&list, error))?;
+        let patch = Patch::read("removed.jsonl", BufReader::new(file), By::Number)?;
+        let threads = self.settings.threads;
+        let surveys =
+            walk::shards(&self.corpus, threads, |shard| patch.survey(shard, &self.corpus, watch, |_| Ok(())));
+        let cut = patch.settle(&surveys.map_err(EngineError::from)?)?;
+        let root = place.result("kept");
+        Ok(cut.write(&self.corpus, self.recipe.content()?, &root, threads, watch)?)
+    }
+}
+
+/// The records of a portion that are no documents, as lines.
+fn rejections(portion: &Portion<'_>) -> Vec<u8> {
+    let first = portion.progress.total - portion.records.len() as u64;
+    let mut lines = Vec::new();
+    for (n, record) in (first..).zip(&portion.records) {
+        if let Taken::Rejected { source, position, reason } = record {
+            let line =
+                Rejected { n, source: (*source).to_owned(), position: *position, reason: reason.clone() };
+            serde_json::to_writer(&mut lines, &line).expect("memory can be written");
+            lines.push(b'\n');
+        }
+    }
+    lines
+}
+
+/// The documents of a run, all of them in the index.
+struct Today<'t> {
+    index: &'t Index,
+    place: &'t Workplace,
+    mark: Mark,
+    /// Documents before each rejected record: 8 bytes for each.
+    before: Vec<u64>,
+}
+
+impl<'t> Today<'t> {
+    fn new(index: &'t Index, place: &'t Workplace, mark: Mark) -> Result<Self, IndexError> {
+        let mut today = Today { index, place, mark, before: Vec::new() };
+        let mut before = Vec::new();
+        today.rejections(|line| {
+            before.push(line.n - before.len() as u64);
+            Ok(())
+        })?;
+        today.before = before;
+        Ok(today)
+    }
+
+    fn rejections(&self, mut each: impl FnMut(Rejected) -> Result<(), IndexError>) -> Result<(), IndexError> {
+        let path = self.place.file(REJECTED);
+        let failed = |error| IndexError::from(EngineError::read(&path, error));
+        for line in BufReader::new(File::open(&path).map_err(failed)?).lines() {
+            let line = serde_json::from_str(&line.map_err(failed)?);
+            each(line.map_err(|error| failed(error.into()))?)?;
+        }
+        Ok(())
+    }
+
+    /// The ordinal of a document in today's input; its number in the index if it was there before.
+    fn ordinal(&self, number: u32) -> (u64, Option<&'static str>) {
+        if number < self.mark.first {
+            return (number.into(), Some("index"));
+        }
+        let place = u64::from(number - self.mark.first);
+        (place + self.before.partition_point(|&before| before <= place) as u64, None)
+    }
+
+    fn entry(&self, desk: &mut Desk, number: u32) -> Result<Entry, IndexError> {
+        let gone = || {
+            IndexError::Request(format!("number {number} was taken out of the index in the midst of the run"))
+        };
+        self.index.entry(desk, number)?.ok_or_else(gone)
+    }
+
+    fn write(&self, watch: &Watch, memory: u64) -> Result<Findings, IndexError> {
+        watch.begin(Stage { name: "write", total: None, reads: false });
+        let mut findings = Findings { histogram: vec![0; 101], ..Findings::default() };
+        let summary = &mut findings.summary;
+        summary.version = env!("CARGO_PKG_VERSION").to_owned();
+        summary.against = self.mark.first.into();
+        (summary.documents, summary.skipped) = (self.mark.progress.total, self.mark.skipped);
+        summary.unverified = !self.index.recipe().verified;
+        self.write_removed(watch, memory, &mut findings)?;
+        self.write_rejected(&mut findings.summary, &mut findings.rejections)?;
+        Ok(findings)
+    }
+
+    fn write_removed(&self, watch: &Watch, memory: u64, findings: &mut Findings) -> Result<(), IndexError> {
+        let mut desk = self.index.desk()?;
+        let recipe = self.index.recipe().to_toml();
+        let target = self.place.result("removed.jsonl");
+        let mut rows =
+            RowWriter::create(&target, RowFormat::Jsonl, COLUMNS, &recipe).map_err(EngineError::from)?;
+        let place = self.place.place("clustering");
+        clear(&place)?;
+        let mut sorter = Sorter::new(place, Couples, memory as usize / 8);
+        for number in self.mark.first..self.mark.next {
+            if number.is_multiple_of(STEP) {
+                watch.check().map_err(EngineError::from)?;
+            }
+            let entry = self.entry(&mut desk, number)?;
+            let summary = &mut findings.summary;
+            summary.text_bytes += u64::from(entry.text_bytes);
+            summary.exact_duplicates += u64::from(entry.leader != number);
+            let first = self.index.get(&mut desk, &entry.id)?.first().map(|first| first.number);
+            summary.duplicate_ids += u64::from(first.is_some_and(|first| first < number));
+            let State::Removed { witness, similarity } = entry.state else {
+                summary.kept += 1;
+                continue;
+            };
+            summary.removed += 1;
+            let place = similarity.map_or(0, |similarity| (similarity * 100.0) as usize).min(100);
+            findings.histogram[place] += 1;
+            findings.reached += 1;
+            sorter.push(couple(witness, number))?;
+            let other = self.entry(&mut desk, witness)?;
+            let (witness_n, against) = self.ordinal(witness);
+            rows.push(&[
+                Cell::Text(&entry.id),
+                Cell::Text(&other.id),
+                Cell::OptionalF64(similarity),
+                Cell::U64(witness_n),
+                Cell::U64(self.ordinal(number).0),
+                Cell::U64(witness_n),
+                Cell::OptionalText(against),
+            ])
+            .map_err(EngineError::from)?;
+        }
+        rows.finish().map_err(EngineError::from)?;
+        self.write_clusters(sorter, &mut desk, findings)
+    }
+
+    fn write_clusters(
+        &self,
+        sorter: Sorter<Couples>,
+        desk: &mut Desk,
+        findings: &mut Findings,
+    ) -> Result<(), IndexError> {
+        let mut table = Table::create(self.place.result("clusters.jsonl"))?;
+        let mut bins: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut members: Vec<u32> = Vec::new();
+        let mut sorted = sorter.sorted()?;
+        loop {
+            let next = sorted.next()?.map(uncouple);
+            if next.is_none_or(|(keeper, _)| members.first() != Some(&keeper)) && !members.is_empty() {
+                bins.entry((members.len() as u64).ilog2()).and_modify(|count| *count += 1).or_insert(1);
+                findings.summary.clusters += 1;
+                self.write_cluster(&members, desk, &mut table)?;
+                members.clear();
+            }
+            let Some((keeper, member)) = next else { break };
+            if members.is_empty() {
+                members.push(keeper);
+            }
+            members.push(member);
+        }
+        findings.cluster_sizes =
+            bins.iter().map(|(&bin, &count)| (1 << bin, (2 << bin) - 1, count)).collect();
+        table.finish()
+    }
+
+    /// A line of `clusters.jsonl`: members are today's, and the keeper.
+    fn write_cluster(&self, members: &[u32], desk: &mut Desk, table: &mut Table) -> Result<(), IndexError> {
+        #[derive(Serialize)]
+        struct Line<'l> {
+            cluster: u64,
+            keep: &'l str,
+            members: &'l [String],
+            members_n: &'l [u64],
+            #[serde(skip_serializing_if = "Option::is_none")]
+            against: Option<&'l str>,
+        }
+        let mut ids = Vec::new();
+        for &member in members {
+            ids.push(self.entry(desk, member)?.id);
+        }
+        let numbers: Vec<u64> = members.iter().map(|&member| self.ordinal(member).0).collect();
+        let (cluster, against) = self.ordinal(members[0]);
+        table.push(&Line { cluster, keep: &ids[0], members: &ids, members_n: &numbers, against })
+    }
+
+    fn write_rejected(
+        &self,
+        summary: &mut Summary,
+        reasons: &mut BTreeMap<String, u64>,
+    ) -> Result<(), IndexError> {
+        #[derive(Serialize)]
+        struct Line<'l> {
+            source: &'l str,
+            position: u64,
+            reason: &'l str,
+        }
+        let mut table = Table::create(self.place.result("rejected.jsonl"))?;
+        self.rejections(|line| {
+            summary.rejected += 1;
+            *reasons.entry(line.reason.clone()).or_default() += 1;
+            table.push(&Line { source: &line.source, position: line.position, reason: &line.reason })
+        })?;
+        table.finish()
+    }
+}
+
+/// The columns of `removed.jsonl`.
+const COLUMNS: &[Column] = &[
+    Column::new("id", Kind::Text),
+    Column::new("witness", Kind::Text),
+    Column::new("similarity", Kind::OptionalF64),
+    Column::new("cluster", Kind::U64),
+    Column::new("n", Kind::U64),
+    Column::new("witness_n", Kind::U64),
+    Column::new("against", Kind::OptionalText).omit_if_none(),
+];
+
+/// JSON lines that appear whole or not at all.
+struct Table {
+    target: PathBuf,
+    pending: PathBuf,
+    out: BufWriter<File>,
+}
+
+impl Table {
+    fn create(target: PathBuf) -> Result<Self, IndexError> {
+        let pending = target.with_added_extension("part");
+        let file = File::create(&pending).map_err(|error| EngineError::write(&pending, error))?;
+        Ok(Table { target, pending, out: BufWriter::new(file) })
+    }
+
+    fn push(&mut self, line: &impl Serialize) -> Result<(), IndexError> {
+        let text = serde_json::to_string(line).expect("names and numbers can be written");
+        Ok(writeln!(self.out, "{text}").map_err(|error| EngineError::write(&self.pending, error))?)
+    }
+
+    fn finish(mut self) -> Result<(), IndexError> {
+        let mut finish = || -> std::io::Result<()> {
+            self.out.flush()?;
+            std::fs::rename(&self.pending, &self.target)
+        };
+        Ok(finish().map_err(|error| EngineError::write(&self.target, error))?)
+    }
+}
