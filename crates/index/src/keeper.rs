@@ -160,6 +160,7 @@ fn replace(snapshot: &mut Snapshot, parts: &[Part], segment: &Arc<Segment>) {
     let Some(at) = snapshot.parts.iter().position(|part| is(part, &parts[0])) else { return };
     snapshot.parts.splice(at..at + parts.len(), [Part::Disk(segment.clone())]);
     snapshot.fixed = snapshot.fixed + 1 - parts.len();
+    snapshot.layout += 1;
 }
 
 /// Merges neighbours of about one size as long as there are enough of them.

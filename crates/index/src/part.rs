@@ -112,12 +112,19 @@ pub(crate) struct Snapshot {
     pub(crate) next: u32,
     /// Grows when documents that are there change.
     pub(crate) epoch: u64,
+    /// Grows when parts take the place of others: rows say where names and texts stand in their part.
+    pub(crate) layout: u64,
     pub(crate) counts: Counts,
     /// The counts when the last part became fixed.
     pub(crate) frozen_counts: Counts,
 }
 
 impl Snapshot {
+    /// What rows that were seen are good for.
+    pub(crate) fn age(&self) -> (u64, u64) {
+        (self.epoch, self.layout)
+    }
+
     /// Takes a chunk behind all others.
     pub(crate) fn push(&mut self, chunk: Chunk) {
         self.next = chunk.end();

@@ -2,13 +2,14 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use lookalike_index::{Desk, Index, Known, Mode, Prepared, State, Verdict};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use support::{THRESHOLD, assert_clean, create, jaccard, prepared, words, writing};
+use support::{THRESHOLD, assert_clean, create, prepared, words, writing};
 
 /// A document as a test makes it: which family, which words are others, how it is written.
 #[derive(Debug, Clone)]
@@ -97,7 +98,7 @@ impl Model {
         there.filter(|(_, one)| one.id == id && one.state.is_some()).map(|(number, _)| number).collect()
     }
 
-    /// Kept documents that are near, with their similarity.
+    /// Documents that are near, with their similarity.
     fn near<'m>(&'m self, words: &'m [String]) -> impl Iterator<Item = (usize, f64)> + 'm {
         let there = self.all.iter().enumerate().filter(|(_, one)| one.state.is_some());
         let there = there.filter(|(_, one)| !words.is_empty() && !one.words.is_empty());
@@ -287,6 +288,18 @@ impl Pair {
         assert_eq!(found, wanted, "{made:?}");
         assert_eq!(answer.total, wanted.len());
     }
+}
+
+/// All runs of five words.
+fn shingles(words: &[String]) -> BTreeSet<&[String]> {
+    words.windows(5).collect()
+}
+
+/// The share of runs that two documents have in common.
+fn jaccard(one: &[String], two: &[String]) -> f64 {
+    let (one, two) = (shingles(one), shingles(two));
+    let shared = one.intersection(&two).count();
+    shared as f64 / (one.len() + two.len() - shared) as f64
 }
 
 fn fixed(cases: u32) -> ProptestConfig {

@@ -1,6 +1,5 @@
-//! Helpers: an index of the exact join, documents of numbered words, and a slow second opinion on how alike they are.
+//! Helpers: an index of the exact join, and documents of numbered words.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use lookalike_corpus::{Corpus, ReadOptions};
@@ -57,18 +56,6 @@ pub(crate) fn words(family: u32, edits: &[u32]) -> Vec<String> {
 pub(crate) fn prepared(index: &Index, desk: &mut Desk, id: &str, text: &str) -> Prepared {
     let document = Document::alone(id, Some("https://site.example/"), Media::Text, text);
     desk.document(index.examiner(), &document).unwrap()
-}
-
-/// All runs of five words.
-pub(crate) fn shingles(words: &[String]) -> BTreeSet<&[String]> {
-    words.windows(5).collect()
-}
-
-/// The share of runs that two documents have in common.
-pub(crate) fn jaccard(one: &[String], two: &[String]) -> f64 {
-    let (one, two) = (shingles(one), shingles(two));
-    let shared = one.intersection(&two).count();
-    shared as f64 / (one.len() + two.len() - shared) as f64
 }
 
 /// Asserts that the index holds together.

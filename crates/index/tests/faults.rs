@@ -1,0 +1,420 @@
+//! Cut, damaged, copied, shared: an index says what it knows, or why it cannot, and never something else.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use lookalike_index::{Answer, Entry, Index, IndexError, Known, Mode, State, Verdict};
+use lookalike_text::hash;
+
+use support::{assert_clean, create, prepared, recipe, words, writing};
+
+/// The text of a document: every family has members that are near each other, some of them equal.
+fn text(number: u32) -> String {
+    let (family, edits) = (number % 5, number / 5 % 4);
+    let edits: Vec<u32> = (0..edits).map(|edit| 59 - 20 * edit).collect();
+    words(family, &edits[..edits.len().min(2)]).join(" ")
+}
+
+#[track_caller]
+fn add(index: &Index, numbers: impl IntoIterator<Item = u32>) -> Vec<Verdict> {
+    let mut desk = index.desk().unwrap();
+    let documents = numbers.into_iter();
+    let documents =
+        documents.map(|number| prepared(index, &mut desk, &format!("d{number}"), &text(number))).collect();
+    index.add(documents, Known::Refuse).unwrap()
+}
+
+/// All that an index says.
+#[derive(Debug, Clone, PartialEq)]
+struct Said {
+    entries: Vec<Option<Entry>>,
+    answers: Vec<Answer>,
+    by_id: Vec<Vec<u32>>,
+    clusters: Vec<(u32, u32)>,
+}
+
+fn said(index: &Index, documents: u32) -> Result<Said, IndexError> {
+    let desk = &mut index.desk()?;
+    let entries = (0..documents).map(|number| index.entry(desk, number)).collect::<Result<_, _>>()?;
+    let (mut answers, mut by_id) = (Vec::new(), Vec::new());
+    for number in 0..documents.min(20) {
+        let asked = prepared(index, desk, "asked", &text(number));
+        answers.push(index.query(desk, &asked, usize::MAX)?);
+        by_id.push(index.get(desk, &format!("d{number}"))?.iter().map(|entry| entry.number).collect());
+    }
+    let clusters = index.clusters(desk)?.iter().map(|cluster| (cluster.keeper, cluster.size)).collect();
+    Ok(Said { entries, answers, by_id, clusters })
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        match entry.path().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}
+
+/// Every file in a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        match entry.path().is_dir() {
+            true => found.extend(files(&entry.path())),
+            false => found.push(entry.path()),
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_log_that_is_cut_anywhere_holds_what_was_acknowledged_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let (place, log) = (folder.path().join("index"), folder.path().join("index/log-00000000"));
+    create(&place, "minhash", true);
+    let index = Index::open(&place, writing(32 << 20)).unwrap();
+    let length = || fs::metadata(&log).unwrap().len();
+    let mut moments = BTreeMap::from([(length(), said(&index, 0).unwrap())]);
+    for batch in 0..8 {
+        add(&index, 4 * batch..4 * batch + 4);
+        moments.insert(length(), said(&index, index.next()).unwrap());
+        if batch % 3 == 1 {
+            assert_eq!(index.remove(&format!("d{}", batch - 1)).unwrap(), 1);
+            moments.insert(length(), said(&index, index.next()).unwrap());
+        }
+    }
+    index.close().unwrap();
+    let whole = fs::read(&log).unwrap();
+    let near = |cut: u64| moments.keys().any(|end| end.abs_diff(cut) < 18);
+    let cuts = (0..=whole.len() as u64).filter(|cut| cut.is_multiple_of(211) || near(*cut));
+    let mut tried = 0;
+    for cut in cuts.rev() {
+        fs::OpenOptions::new().write(true).open(&log).unwrap().set_len(cut).unwrap();
+        let index = Index::open(&place, Mode::Read).unwrap();
+        let (end, before) = moments.range(..=cut).next_back().unwrap();
+        assert_eq!(&said(&index, index.next()).unwrap(), before, "cut at {cut}");
+        let checked = index.check(&mut index.desk().unwrap()).unwrap();
+        assert_eq!((checked.mistakes, checked.torn), (0, cut - end), "{:?}", checked.wrong);
+        tried += 1;
+        if cut.is_multiple_of(5) {
+            // Whoever writes goes on behind it.
+            let copied = folder.path().join("copy");
+            copy(&place, &copied);
+            let index = Index::open(&copied, writing(32 << 20)).unwrap();
+            let next = index.next();
+            assert!(matches!(add(&index, [1000])[..], [Verdict::Added { number, .. }] if number == next));
+            index.close().unwrap();
+            let index = Index::open(&copied, Mode::Read).unwrap();
+            assert_eq!(
+                (index.next(), &index.check(&mut index.desk().unwrap()).unwrap().torn),
+                (next + 1, &0)
+            );
+            assert_clean(&index, "behind a cut");
+        }
+    }
+    assert!(tried > 200, "{tried}");
+}
+
+/// An index with some segments, changes of earlier documents, and a log.
+fn lived_in(place: &Path, text: bool) -> u32 {
+    create(place, "minhash", text);
+    let index = Index::open(place, writing(32 << 20)).unwrap();
+    for part in 0..3 {
+        add(&index, 30 * part..30 * part + 30);
+        index.remove(&format!("d{}", 30 * part + 1)).unwrap();
+        if part > 0 {
+            index.remove(&format!("d{}", 30 * part - 30)).unwrap();
+        }
+        if part < 2 {
+            index.flush().unwrap();
+        }
+    }
+    assert_eq!(index.stats().segments, 2);
+    let next = index.next();
+    index.close().unwrap();
+    next
+}
+
+/// How an index with a turned bit in `file` fares: nothing when that is told, or makes no difference.
+fn told(place: &Path, file: &str, documents: u32, before: &Said) -> Option<String> {
+    let named = |error: IndexError| {
+        let sentence = error.to_string();
+        let known = sentence.contains("recipe.toml or the folder knowledge");
+        (!sentence.contains(file) && !known).then(|| format!("not named: {sentence}"))
+    };
+    let index = match Index::open(place, Mode::Read) {
+        Err(error) => return named(error),
+        Ok(index) => index,
+    };
+    let now = said(&index, documents);
+    match index.check(&mut index.desk().unwrap()) {
+        Err(error) => named(error),
+        Ok(checked) if checked.mistakes > 0 || checked.torn > 0 => None,
+        Ok(_) => match now {
+            Ok(now) if now == *before => None,
+            Ok(_) => Some("another answer, and no word of it".to_owned()),
+            Err(error) => Some(format!("it cannot answer, and check is clean: {error}")),
+        },
+    }
+}
+
+fn a_turned_bit_is_told_or_makes_no_difference(text: bool) {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("index");
+    let documents = lived_in(&place, text);
+    let before = said(&Index::open(&place, Mode::Read).unwrap(), documents).unwrap();
+    let mut state = 7u64;
+    let mut dice = |below: usize| {
+        state = hash::mix(state.wrapping_add(1));
+        state as usize % below
+    };
+    let mut wrong = Vec::new();
+    let mut tried = 0;
+    for path in files(&place) {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let whole = fs::read(&path).unwrap();
+        // Where a log begins, where a run file's header ends, and anywhere.
+        let mut places = vec![0, 5, 9, 17, 50, 70, 71, whole.len().saturating_sub(1)];
+        places.extend((0..if name.starts_with("log") { 40 } else { 6 }).map(|_| dice(whole.len().max(1))));
+        places.retain(|&place| place < whole.len());
+        places.sort_unstable();
+        places.dedup();
+        for at in places {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1 << dice(8);
+            fs::write(&path, &bytes).unwrap();
+            tried += 1;
+            wrong.extend(
+                told(&place, &name, documents, &before).map(|what| format!("{name} at {at}: {what}")),
+            );
+        }
+        fs::write(&path, &whole).unwrap();
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(tried > 400, "{tried}");
+    assert_eq!(said(&Index::open(&place, Mode::Read).unwrap(), documents).unwrap(), before);
+}
+
+#[test]
+fn a_turned_bit_anywhere_is_told_or_makes_no_difference() {
+    a_turned_bit_is_told_or_makes_no_difference(true);
+}
+
+#[test]
+fn a_turned_bit_anywhere_in_an_index_without_texts_is_told_or_makes_no_difference() {
+    a_turned_bit_is_told_or_makes_no_difference(false);
+}
+
+#[test]
+fn a_file_that_is_cut_off_or_gone_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("index");
+    let documents = lived_in(&place, true);
+    let before = said(&Index::open(&place, Mode::Read).unwrap(), documents).unwrap();
+    for path in files(&place) {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let whole = fs::read(&path).unwrap();
+        // A log that is cut or gone was never written so far.
+        if name == "lock" || name.starts_with("log") {
+            continue;
+        }
+        fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+        assert_eq!(told(&place, &name, documents, &before), None, "{name}, cut");
+        fs::remove_file(&path).unwrap();
+        let sentence = Index::open(&place, Mode::Read).map(drop).unwrap_err().to_string();
+        let folder_is_none = sentence.contains("holds no index") && name == "index.json";
+        assert!(sentence.contains(&name) || folder_is_none, "{name}, gone: {sentence}");
+        fs::write(&path, &whole).unwrap();
+    }
+}
+
+#[test]
+fn readers_and_copies_see_one_moment_while_another_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("index");
+    create(&place, "minhash", true);
+    let index = Index::open(&place, writing(6 << 10)).unwrap();
+    let (acknowledged, ended) = (AtomicU32::new(0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for batch in 0..70 {
+                add(&index, 4 * batch..4 * batch + 4);
+                acknowledged.store(index.next(), Ordering::SeqCst);
+            }
+            ended.store(true, Ordering::SeqCst);
+        });
+        let mut looks = 0;
+        while !ended.load(Ordering::SeqCst) || looks == 0 {
+            let before = acknowledged.load(Ordering::SeqCst);
+            let at_least = |seen: &Index, who: &str| {
+                assert!(seen.next() >= before, "{who}: {} of {before}", seen.next());
+                let written = format!("{who}, {} documents", seen.next());
+                assert_clean(seen, &written);
+                let desk = &mut seen.desk().unwrap();
+                (0..seen.next()).for_each(|number| {
+                    let entry = seen.entry(desk, number).unwrap().unwrap();
+                    assert_eq!(entry.id, format!("d{number}"));
+                });
+            };
+            let reader = match Index::open(&place, Mode::Read) {
+                // Segments of a few documents come and go faster than anybody reads.
+                Err(IndexError::Busy { .. }) => continue,
+                reader => reader.unwrap(),
+            };
+            at_least(&reader, "a reader");
+            let copied = folder.path().join("copy");
+            match Index::fork(&place, &copied) {
+                Err(IndexError::Busy { .. }) => {}
+                done => {
+                    done.unwrap();
+                    at_least(&Index::open(&copied, Mode::Read).unwrap(), "a copy");
+                    at_least(&Index::open(&copied, writing(6 << 10)).unwrap(), "a copy to go on with");
+                }
+            }
+            // The same process looks while it adds.
+            let desk = &mut index.desk().unwrap();
+            let clusters = index.clusters(desk).unwrap();
+            assert!(clusters.iter().all(|cluster| cluster.size > 1));
+            looks += 1;
+        }
+    });
+    index.compact().unwrap();
+    assert_clean(&index, "in the end");
+    assert_eq!(index.next(), 280);
+}
+
+#[test]
+fn a_second_writer_is_refused_and_readers_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("index");
+    create(&place, "minhash", true);
+    let index = Index::open(&place, writing(1 << 20)).unwrap();
+    add(&index, 0..3);
+    let sentence = Index::open(&place, writing(1 << 20)).map(drop).unwrap_err().to_string();
+    let place_shown = place.display();
+    let wanted = format!(
+        "{place_shown} is being written to by another process; send documents to that one, or wait for it to end"
+    );
+    assert_eq!(sentence, wanted);
+    let reader = Index::open(&place, Mode::Read).unwrap();
+    assert_eq!(reader.next(), 3);
+    add(&index, 3..6);
+    // What a reader sees is the moment at which it was opened.
+    assert_eq!((reader.next(), Index::open(&place, Mode::Read).unwrap().next()), (3, 6));
+    let sentence = reader.remove("d0").unwrap_err().to_string();
+    assert_eq!(sentence, format!("{place_shown} is open for reading alone"));
+    drop(index);
+    assert_eq!(Index::open(&place, writing(1 << 20)).unwrap().next(), 6);
+}
+
+#[test]
+fn of_documents_that_race_one_is_new_and_the_others_name_it() {
+    const THREADS: u32 = 8;
+    const TEXTS: u32 = 24;
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("index");
+    create(&place, "minhash", true);
+    let index = Index::open(&place, writing(64 << 10)).unwrap();
+    let begin = Barrier::new(THREADS as usize);
+    let race = |thread: u32| {
+        let desk = &mut index.desk().unwrap();
+        begin.wait();
+        let mut verdicts = Vec::new();
+        for number in 0..TEXTS {
+            // A family each, so that only the equal ones are near.
+            let words = words(number, &[]).join(" ");
+            let mut one = prepared(&index, desk, &format!("t{thread}-{number}"), &words);
+            if thread.is_multiple_of(2) {
+                index.look_up(desk, &mut one).unwrap();
+            }
+            verdicts.push(index.add(vec![one], Known::Refuse).unwrap().remove(0));
+        }
+        verdicts
+    };
+    let all: Vec<Vec<Verdict>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || race(thread))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for number in 0..TEXTS as usize {
+        let (mut new, mut named) = (Vec::new(), Vec::new());
+        for verdicts in &all {
+            match verdicts[number] {
+                Verdict::Added { number, state: State::Kept, known: false } => new.push(number),
+                Verdict::Added { state: State::Removed { witness, similarity }, known: false, .. } => {
+                    assert_eq!(similarity, Some(1.0));
+                    named.push(witness);
+                }
+                ref verdict => panic!("{verdict:?}"),
+            }
+        }
+        assert_eq!(new.len(), 1, "text {number}");
+        assert_eq!(named, vec![new[0]; THREADS as usize - 1]);
+    }
+    assert_clean(&index, "after the race");
+    assert_eq!(index.stats().kept, u64::from(TEXTS));
+}
+
+#[test]
+fn one_id_that_races_with_other_words_is_there_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("index");
+    create(&place, "minhash", true);
+    let index = Index::open(&place, writing(64 << 10)).unwrap();
+    let verdicts: Vec<Verdict> = std::thread::scope(|scope| {
+        let race = |thread: u32| {
+            let desk = &mut index.desk().unwrap();
+            let one = prepared(&index, desk, "same", &words(thread, &[]).join(" "));
+            index.add(vec![one], Known::Refuse).unwrap().remove(0)
+        };
+        let threads: Vec<_> = (0..8).map(|thread| scope.spawn(move || race(thread))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let conflicts = verdicts.iter().filter(|verdict| matches!(verdict, Verdict::Conflict { number: 0 }));
+    assert_eq!((conflicts.count(), index.next()), (7, 1));
+}
+
+#[test]
+fn missing_knowledge_another_recipe_and_a_newer_format_are_told_in_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("index");
+    create(&place, "exact", true);
+    let shown = place.display();
+    let refused = || Index::open(&place, Mode::Read).map(drop).unwrap_err().to_string();
+    let other = format!(
+        "{shown} is damaged: recipe.toml or the folder knowledge is not what the index was made with; \
+         take a copy of the index from before, or add its documents to a new one"
+    );
+
+    let known = files(&place.join("knowledge")).remove(0);
+    let kept = fs::read(&known).unwrap();
+    fs::remove_file(&known).unwrap();
+    assert_eq!(refused(), other);
+    assert!(!known.exists(), "nothing was learned anew");
+    fs::write(&known, kept).unwrap();
+
+    let path = place.join("recipe.toml");
+    let made = fs::read_to_string(&path).unwrap();
+    fs::write(&path, made.replace("0.8", "0.7")).unwrap();
+    assert_eq!(refused(), other);
+    fs::write(&path, made).unwrap();
+    let index = Index::open(&place, Mode::Read).unwrap();
+    index.require(&recipe("exact")).unwrap();
+    let sentence = index.require(&recipe("minhash")).unwrap_err().to_string();
+    assert!(sentence.starts_with(&format!("{shown} was made by another recipe: ")), "{sentence}");
+    assert!(sentence.contains("minhash") && !sentence.contains('\n'), "{sentence}");
+
+    let newer = r#"{"format":2,"parts":["a"]}"#;
+    let digest = format!("{:032x}", hash::digest(newer.as_bytes()));
+    fs::write(place.join("index.json"), format!("{newer}\n{digest}\n")).unwrap();
+    let wanted =
+        format!("{shown} has format 2 and this program reads format 1; take the program that wrote it");
+    assert_eq!(refused(), wanted);
+}
