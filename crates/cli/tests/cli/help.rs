@@ -31,7 +31,7 @@ fn help_of_every_command_in_long() {
 }
 
 /// The commands that run jobs.
-const JOBS: [&str; 18] = [
+const JOBS: [&str; 19] = [
     "dedup",
     "pairs",
     "compare",
@@ -50,6 +50,7 @@ const JOBS: [&str; 18] = [
     "lab check",
     "lab review",
     "lab experiment",
+    "serve",
 ];
 
 #[test]
