@@ -31,7 +31,7 @@ fn help_of_every_command_in_long() {
 }
 
 /// The commands that run jobs.
-const JOBS: [&str; 18] = [
+const JOBS: [&str; 26] = [
     "dedup",
     "pairs",
     "compare",
@@ -50,6 +50,14 @@ const JOBS: [&str; 18] = [
     "lab check",
     "lab review",
     "lab experiment",
+    "index",
+    "index create",
+    "index add",
+    "index query",
+    "index remove",
+    "index merge",
+    "index check",
+    "index stats",
 ];
 
 #[test]
