@@ -434,6 +434,35 @@ fn against_an_index_alone_says_the_same_and_leaves_it_as_it_was() {
 }
 
 #[test]
+fn a_begun_day_goes_on_in_its_own_folder_alone() {
+    let folder = Folder::new();
+    days(&folder);
+    let (place, job) = (folder.join("index"), folder.join("job1"));
+    day(&folder, 0, &place, &folder.join("job0")).run().exits(0);
+    // All documents are in the index by then, and none of the results is there.
+    fs::create_dir_all(job.join("work")).unwrap();
+    fs::write(job.join("work/lock"), "").unwrap();
+    fs::create_dir_all(job.join("removed.jsonl/x")).unwrap();
+    day(&folder, 1, &place, &job).run().exits(1);
+    assert_eq!(stats(&place)["documents"], 240);
+    let sentence = format!(
+        "{} holds the beginning of this run from another folder; go on there, or take its documents out",
+        place.display()
+    );
+    day(&folder, 1, &place, &folder.join("elsewhere")).run().refuses(2, &sentence);
+    fs::remove_dir_all(job.join("removed.jsonl")).unwrap();
+    day(&folder, 1, &place, &job).run().exits(0);
+    assert_eq!(Decisions::read(&job).count("rejected"), 2);
+    assert_eq!(stats(&place)["documents"], 240);
+    // Finished, it is an input like any other: nothing of it is new.
+    day(&folder, 1, &place, &folder.join("again")).run().exits(0);
+    let again = Decisions::read(&folder.join("again"));
+    assert_eq!((again.count("kept"), again.count("removed")), (0, 120));
+    assert_eq!(stats(&place)["documents"], 360);
+    assert_clean(&place);
+}
+
+#[test]
 fn a_stream_is_answered_line_by_line_and_goes_on_behind_bad_lines() {
     let folder = Folder::new();
     let (place, documents) = (folder.join("index"), families(60, 20));
