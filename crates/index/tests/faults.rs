@@ -264,6 +264,28 @@ fn a_turned_bit_anywhere_in_an_index_without_texts_is_told_or_makes_no_differenc
 }
 
 #[test]
+fn a_damaged_write_with_others_behind_it_is_never_taken_for_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let (place, log) = (folder.path().join("index"), folder.path().join("index/log-00000000"));
+    create(&place, "minhash", true);
+    let index = Index::open(&place, writing(32 << 20)).unwrap();
+    (0..3).for_each(|batch| drop(add(&index, 4 * batch..4 * batch + 4)));
+    index.close().unwrap();
+    let whole = fs::read(&log).unwrap();
+    // The length and both checksums of the first write, and some of what it holds.
+    for bit in (0..8 * 16).chain((8 * 16..8 * 600).step_by(97)) {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&log, &bytes).unwrap();
+        for mode in [Mode::Read, writing(32 << 20)] {
+            let sentence = Index::open(&place, mode).map(drop).unwrap_err().to_string();
+            assert!(sentence.contains("log-00000000 is damaged: the "), "bit {bit}: {sentence}");
+        }
+        assert_eq!(fs::read(&log).unwrap(), bytes, "nothing is cut off");
+    }
+}
+
+#[test]
 fn an_index_whose_making_was_killed_is_made_again_and_no_other_folder_is_touched() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("index");
