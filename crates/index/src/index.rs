@@ -29,6 +29,8 @@ pub(crate) const RECIPE: &str = "recipe.toml";
 /// What methods learned.
 pub(crate) const KNOWLEDGE: &str = "knowledge";
 const LOCK: &str = "lock";
+/// There while an index is made: what a killed process left is then made again.
+const BEGUN: &str = "index.begun";
 
 /// Bytes of memory for filters: enough for fifteen million documents of 17 keys. Segments beyond that do without.
 const FILTERS: u64 = 384 << 20;
@@ -167,23 +169,45 @@ struct Loaded {
 impl Index {
     /// Makes a new index in a folder that is empty or not there.
     pub fn create(folder: &Path, made: Made<'_>, watch: &Watch) -> Result<(), IndexError> {
-        let mut recipe = made.recipe;
+        let mut recipe = made.recipe.clone();
         check_recipe(&recipe)?;
         recipe.settle()?;
-        if std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        let begun = folder.join(BEGUN);
+        let free = begun.exists() && !Index::is_there(folder);
+        if !free && std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(IndexError::Taken { folder: folder.to_owned() });
         }
         std::fs::create_dir_all(folder).map_err(|error| IndexError::write(folder, error))?;
+        File::create(&begun).map_err(|error| IndexError::write(&begun, error))?;
+        let done = Index::make(folder, &recipe, &made, watch);
+        if done.is_err() {
+            // What cannot be removed is made again the next time.
+            let _ = std::fs::remove_dir_all(folder.join(KNOWLEDGE));
+            let _ = std::fs::remove_file(folder.join(RECIPE));
+        }
+        let _ = std::fs::remove_file(begun);
+        if done.is_err() {
+            // Fails, as it should, for a folder that holds anything.
+            let _ = std::fs::remove_dir(folder);
+        }
+        done
+    }
+
+    /// Makes a new index in a folder that is free.
+    fn make(folder: &Path, recipe: &JobRecipe, made: &Made<'_>, watch: &Watch) -> Result<(), IndexError> {
         let knowledge = folder.join(KNOWLEDGE);
+        if knowledge.exists() {
+            std::fs::remove_dir_all(&knowledge).map_err(|error| IndexError::write(&knowledge, error))?;
+        }
         Knowledge { folder: &knowledge, lexicon: made.lexicon, corpus: made.learn }.gather(
-            &recipe,
+            recipe,
             made.settings,
             watch,
         )?;
         manifest::replace(&folder.join(RECIPE), recipe.to_toml().as_bytes())?;
         let manifest = Manifest {
             format: FORMAT,
-            stamp: format!("{:032x}", stamp(&recipe, &knowledge)?),
+            stamp: format!("{:032x}", stamp(recipe, &knowledge)?),
             text: made.text,
             segments: Vec::new(),
             log: 0,
@@ -294,17 +318,12 @@ impl Index {
 
     /// Refuses another recipe than the index has; what is asked for and how documents are read may differ.
     pub fn require(&self, recipe: &JobRecipe) -> Result<(), IndexError> {
-        let mut other = recipe.clone();
-        let own = self.recipe();
-        (other.task, other.against, other.keep) = (own.task, own.against, own.keep.clone());
-        other.reading = own.reading.clone();
-        if other == *own {
-            return Ok(());
-        }
-        Err(IndexError::OtherRecipe {
-            folder: self.folder().to_owned(),
-            differences: own.differences(&other),
-        })
+        require(self.folder(), self.recipe(), recipe)
+    }
+
+    /// As [`Index::require`], of an index that need not be open.
+    pub fn require_of(folder: &Path, recipe: &JobRecipe) -> Result<(), IndexError> {
+        require(folder, &Index::recipe_of(folder)?, recipe)
     }
 
     /// What the last one who added documents wanted to know again after a stop.
@@ -449,6 +468,16 @@ fn check_recipe(recipe: &JobRecipe) -> Result<(), IndexError> {
     Err(IndexError::Request(why.to_owned()))
 }
 
+fn require(folder: &Path, own: &JobRecipe, recipe: &JobRecipe) -> Result<(), IndexError> {
+    let mut other = recipe.clone();
+    (other.task, other.against) = (own.task, own.against);
+    other.reading = own.reading.clone();
+    if other == *own {
+        return Ok(());
+    }
+    Err(IndexError::OtherRecipe { folder: folder.to_owned(), differences: own.differences(&other) })
+}
+
 /// The digest of a recipe and of what its methods learned.
 fn stamp(recipe: &JobRecipe, knowledge: &Path) -> Result<u128, IndexError> {
     let mut names: Vec<PathBuf> = std::fs::read_dir(knowledge)
@@ -544,7 +573,8 @@ fn sweep(home: &Home, manifest: &Manifest) {
         let known = |id: u64| manifest.segments.iter().any(|listed| listed.id == id);
         let stray = segment::of_file(&path).is_some_and(|id| !known(id));
         let old = name.strip_prefix("log-").and_then(|number| number.parse().ok());
-        if stray || name.ends_with(".part") || old.is_some_and(|number: u64| number < manifest.log) {
+        let left = name == BEGUN || name.ends_with(".part");
+        if stray || left || old.is_some_and(|number: u64| number < manifest.log) {
             // What stays costs room and nothing else.
             let _ = std::fs::remove_file(path);
         }

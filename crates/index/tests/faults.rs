@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use lookalike_index::{Answer, Entry, Index, IndexError, Known, Mode, State, Verdict};
+use lookalike_engine::walk::Watch;
+use lookalike_engine::{Settings, Spool};
+use lookalike_index::{Answer, Entry, Index, IndexError, Known, Made, Mode, State, Verdict};
 use lookalike_text::hash;
 
 use support::{assert_clean, create, prepared, recipe, words, writing};
@@ -27,6 +29,16 @@ fn add(index: &Index, numbers: impl IntoIterator<Item = u32>) -> Vec<Verdict> {
     let documents =
         documents.map(|number| prepared(index, &mut desk, &format!("d{number}"), &text(number))).collect();
     index.add(documents, Known::Refuse).unwrap()
+}
+
+/// Numbers that look random and are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = hash::mix(self.0.wrapping_add(1));
+        self.0 as usize % bound
+    }
 }
 
 /// All that an index says.
@@ -123,6 +135,46 @@ fn a_log_that_is_cut_anywhere_holds_what_was_acknowledged_before() {
     assert!(tried > 200, "{tried}");
 }
 
+/// A write as it stands in a log.
+fn frame(chunk: &[u8]) -> Vec<u8> {
+    let length = (chunk.len() as u32).to_le_bytes();
+    let sums = ((hash::sum(&length) as u32).to_le_bytes(), hash::sum(chunk).to_le_bytes());
+    [&length[..], &sums.0, &sums.1, chunk].concat()
+}
+
+#[test]
+fn no_bytes_in_a_log_make_an_index_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let (place, log) = (folder.path().join("index"), folder.path().join("index/log-00000000"));
+    create(&place, "minhash", true);
+    let index = Index::open(&place, writing(32 << 20)).unwrap();
+    add(&index, 0..12);
+    let first = fs::read(&log).unwrap();
+    index.remove("d0").unwrap();
+    index.close().unwrap();
+    let second = fs::read(&log).unwrap().split_off(first.len());
+    let (first, second) = (&first[16..], &second[16..]);
+    assert_eq!(fs::read(&log).unwrap(), [frame(first), frame(second)].concat());
+    let mut dice = Dice(3);
+    for turn in 0..400 {
+        let (mut one, mut two) = (first.to_vec(), second.to_vec());
+        let broken = if turn % 3 == 0 { &mut two } else { &mut one };
+        for _ in 0..1 + turn % 4 {
+            let at = dice.below(broken.len());
+            broken[at] = [0, 1, 0x7f, 0xff, dice.below(256) as u8][dice.below(5)];
+        }
+        if turn % 7 == 0 {
+            broken.truncate(dice.below(broken.len()));
+        }
+        // The checksums are right: whoever wrote it wrote nonsense.
+        fs::write(&log, [frame(&one), frame(&two)].concat()).unwrap();
+        if let Ok(index) = Index::open(&place, Mode::Read) {
+            let _ = said(&index, index.next().min(40));
+            let _ = index.check(&mut index.desk().unwrap());
+        }
+    }
+}
+
 /// An index with some segments, changes of earlier documents, and a log.
 fn lived_in(place: &Path, text: bool) -> u32 {
     create(place, "minhash", text);
@@ -171,11 +223,7 @@ fn a_turned_bit_is_told_or_makes_no_difference(text: bool) {
     let place = folder.path().join("index");
     let documents = lived_in(&place, text);
     let before = said(&Index::open(&place, Mode::Read).unwrap(), documents).unwrap();
-    let mut state = 7u64;
-    let mut dice = |below: usize| {
-        state = hash::mix(state.wrapping_add(1));
-        state as usize % below
-    };
+    let mut dice = Dice(7);
     let mut wrong = Vec::new();
     let mut tried = 0;
     for path in files(&place) {
@@ -183,13 +231,15 @@ fn a_turned_bit_is_told_or_makes_no_difference(text: bool) {
         let whole = fs::read(&path).unwrap();
         // Where a log begins, where a run file's header ends, and anywhere.
         let mut places = vec![0, 5, 9, 17, 50, 70, 71, whole.len().saturating_sub(1)];
-        places.extend((0..if name.starts_with("log") { 40 } else { 6 }).map(|_| dice(whole.len().max(1))));
+        places.extend(
+            (0..if name.starts_with("log") { 40 } else { 6 }).map(|_| dice.below(whole.len().max(1))),
+        );
         places.retain(|&place| place < whole.len());
         places.sort_unstable();
         places.dedup();
         for at in places {
             let mut bytes = whole.clone();
-            bytes[at] ^= 1 << dice(8);
+            bytes[at] ^= 1 << dice.below(8);
             fs::write(&path, &bytes).unwrap();
             tried += 1;
             wrong.extend(
@@ -211,6 +261,55 @@ fn a_turned_bit_anywhere_is_told_or_makes_no_difference() {
 #[test]
 fn a_turned_bit_anywhere_in_an_index_without_texts_is_told_or_makes_no_difference() {
     a_turned_bit_is_told_or_makes_no_difference(false);
+}
+
+#[test]
+fn a_damaged_write_with_others_behind_it_is_never_taken_for_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let (place, log) = (folder.path().join("index"), folder.path().join("index/log-00000000"));
+    create(&place, "minhash", true);
+    let index = Index::open(&place, writing(32 << 20)).unwrap();
+    (0..3).for_each(|batch| drop(add(&index, 4 * batch..4 * batch + 4)));
+    index.close().unwrap();
+    let whole = fs::read(&log).unwrap();
+    // The length and both checksums of the first write, and some of what it holds.
+    for bit in (0..8 * 16).chain((8 * 16..8 * 600).step_by(97)) {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&log, &bytes).unwrap();
+        for mode in [Mode::Read, writing(32 << 20)] {
+            let sentence = Index::open(&place, mode).map(drop).unwrap_err().to_string();
+            assert!(sentence.contains("log-00000000 is damaged: the "), "bit {bit}: {sentence}");
+        }
+        assert_eq!(fs::read(&log).unwrap(), bytes, "nothing is cut off");
+    }
+}
+
+#[test]
+fn an_index_whose_making_was_killed_is_made_again_and_no_other_folder_is_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("index");
+    create(&place, "exact", true);
+    // As far as it came before it was whole.
+    fs::remove_file(place.join("index.json")).unwrap();
+    fs::write(place.join("index.begun"), "").unwrap();
+    fs::write(files(&place.join("knowledge")).remove(0), "half").unwrap();
+    create(&place, "exact", true);
+    let index = Index::open(&place, writing(1 << 20)).unwrap();
+    add(&index, 0..8);
+    assert_clean(&index, "made again");
+    assert!(!place.join("index.begun").exists());
+    let made = Made {
+        recipe: recipe("exact"),
+        text: true,
+        lexicon: None,
+        learn: None,
+        settings: &Settings { threads: 1, memory: 512 << 20, spool: Spool::Disk },
+    };
+    let sentence = Index::create(&place, made, &Watch::default()).unwrap_err().to_string();
+    let wanted = format!("{} is there already and is not empty; name a new folder", place.display());
+    assert_eq!(sentence, wanted);
+    assert_eq!(index.next(), 8);
 }
 
 #[test]

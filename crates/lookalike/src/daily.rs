@@ -58,6 +58,19 @@ struct Mark {
     /// Bytes of the list of rejections.
     rejected: u64,
     skipped: u64,
+    /// All its results are written.
+    finished: bool,
+}
+
+impl Mark {
+    /// The last one that an index carries.
+    fn of(index: &Index) -> Option<Self> {
+        serde_json::from_slice(index.mark()?).ok()
+    }
+
+    fn line(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("numbers can be written")
+    }
 }
 
 /// A line of the list of rejections on its way.
@@ -70,22 +83,26 @@ struct Rejected {
 }
 
 const REJECTED: &str = "rejected";
+/// The number of a run's first document: what tells it from an earlier run over the same input.
+const FIRST: &str = "first";
 /// Documents between two looks at whether to stop.
 const STEP: u32 = 4096;
 
 impl Daily<'_> {
     /// Runs to the end, or goes on where an earlier process ended. Nothing when it was finished in this folder.
     pub fn run(mut self, folder: &Path, watch: &Watch) -> Result<Option<Findings>, IndexError> {
+        if let Some(there) = self.against.or(self.into).filter(|folder| Index::is_there(folder)) {
+            Index::require_of(there, &self.recipe)?;
+        }
         let recipe = self.recipe.to_toml();
         let mut corpora = [self.corpus];
         let Some(mut place) = Workplace::take(folder, &recipe, &mut corpora)? else { return Ok(None) };
         let [corpus] = corpora;
         self.corpus = corpus;
         let index = self.index(&place)?;
-        index.require(&self.recipe)?;
         let mark = self.take(&index, &place, watch)?;
         place.lap("index");
-        let today = Today::new(&index, &place, mark)?;
+        let today = Today::new(&index, &place, mark.clone())?;
         let mut findings = today.write(watch, self.settings.memory)?;
         place.lap("write");
         if self.write_kept {
@@ -98,6 +115,7 @@ impl Daily<'_> {
         );
         let report = page::report("Near-duplicates", &self.recipe, &findings)?;
         place.write("report.html", lookalike_report::render(&report).as_bytes())?;
+        index.add_marked(Vec::new(), Known::Both, Some(Mark { finished: true, ..mark }.line()))?;
         index.close()?;
         place.finish(&self.settings, &findings.summary)?;
         Ok(Some(findings))
@@ -129,7 +147,7 @@ impl Daily<'_> {
             (None, None) => return Err(IndexError::Request("an index is wanted".to_owned())),
         };
         let index = Index::open_within(&folder, Mode::Write(Writing::default()), self.settings.memory)?;
-        let ours = self.mark(&index, place).is_some();
+        let ours = self.mark(&index, place)?.is_some();
         if self.against.is_none() && index.next() > 0 && !ours {
             return Err(IndexError::Request(format!(
                 "{0} holds documents; give --against {0}, too, to compare with them",
@@ -140,9 +158,18 @@ impl Daily<'_> {
     }
 
     /// The mark of this run, if the index has one.
-    fn mark(&self, index: &Index, place: &Workplace) -> Option<Mark> {
-        let mark: Mark = serde_json::from_slice(index.mark()?).ok()?;
-        (mark.run == place.stamp()).then_some(mark)
+    fn mark(&self, index: &Index, place: &Workplace) -> Result<Option<Mark>, IndexError> {
+        let first: Option<u32> = place.saved(FIRST)?;
+        let mark = Mark::of(index).filter(|mark| mark.run == place.stamp());
+        match mark {
+            Some(mark) if Some(mark.first) == first => Ok(Some(mark)),
+            // Its documents would be taken for near-duplicates of themselves.
+            Some(mark) if !mark.finished => Err(IndexError::Request(format!(
+                "{} holds the beginning of this run from another folder; go on there, or take its documents out",
+                index.folder().display()
+            ))),
+            _ => Ok(None),
+        }
     }
 
     /// Adds all documents that are not in the index yet.
@@ -155,8 +182,15 @@ impl Daily<'_> {
             progress: Progress::default(),
             rejected: 0,
             skipped: 0,
+            finished: false,
         };
-        let mut mark = self.mark(index, place).unwrap_or_else(begun);
+        let mut mark = match self.mark(index, place)? {
+            Some(mark) => mark,
+            None => {
+                place.save(FIRST, &index.next())?;
+                begun()
+            }
+        };
         if index.next() != mark.next {
             return Err(IndexError::Request(format!(
                 "{} got other documents since this run was stopped; remove what it added and begin it in a new folder",
@@ -181,7 +215,7 @@ impl Daily<'_> {
             mark.skipped += portion.skipped;
             let documents = portion.records.iter().filter(|record| matches!(record, Taken::Document(_)));
             mark.next += documents.count() as u32;
-            Ok(Some(serde_json::to_vec(&mark).expect("numbers can be written")))
+            Ok(Some(mark.line()))
         };
         index.take(&self.corpus, &self.settings, from, Known::Both, watch, made, |_, _| Ok(()))?;
         Ok(mark)

@@ -31,7 +31,7 @@ fn help_of_every_command_in_long() {
 }
 
 /// The commands that run jobs.
-const JOBS: [&str; 19] = [
+const JOBS: [&str; 28] = [
     "dedup",
     "pairs",
     "compare",
@@ -51,6 +51,15 @@ const JOBS: [&str; 19] = [
     "lab review",
     "lab experiment",
     "serve",
+    \"bench serve\",
+    "index",
+    "index create",
+    "index add",
+    "index query",
+    "index remove",
+    "index merge",
+    "index check",
+    "index stats",
 ];
 
 #[test]

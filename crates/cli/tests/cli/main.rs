@@ -10,6 +10,7 @@ mod faults; // killed, damaged, out of disk: a job goes on or says why it cannot
 mod formats; // the same documents in every format and compression are the same documents
 mod generate; // a corpus from a seed, with its truth beside it
 mod help; // what --help and the results look like, as snapshots
+mod index; // documents on disk, for ever: added, asked, taken out, killed, day by day
 mod interrupt; // Ctrl-C and kill: prompt, and nothing is left behind
 mod jobs; // the folder of a job: whose it is, what may change between two starts, what may not
 mod judgments; // judgments and runs: counted, and without near-duplicates

@@ -106,6 +106,7 @@ impl Invocation {
             input: child.stdin.take(),
             child,
             seen: Vec::new(),
+            answered: Vec::new(),
             _alive: alive,
         }
     }
@@ -143,6 +144,7 @@ pub(crate) struct Running {
     out: Receiver<Vec<u8>>,
     err: Receiver<Vec<u8>>,
     seen: Vec<u8>,
+    answered: Vec<u8>,
     /// Dropped with the rest, which tells that all is well.
     _alive: Sender<()>,
 }
@@ -191,6 +193,17 @@ impl Running {
         }
     }
 
+    /// Waits for a whole line on standard output, and takes it.
+    pub(crate) fn next_line(&mut self) -> String {
+        loop {
+            if let Some(end) = self.answered.iter().position(|&byte| byte == b'\n') {
+                let line = self.answered.drain(..=end).collect();
+                return utf8(line).trim_end().to_owned();
+            }
+            self.answered.extend(self.out.recv_timeout(LIMIT).expect("the program answers in time"));
+        }
+    }
+
     /// The largest resident set so far, in bytes.
     pub(crate) fn peak_memory(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it still runs");
@@ -207,7 +220,8 @@ impl Running {
     pub(crate) fn end_within(mut self, limit: Duration) -> Done {
         let deadline = Instant::now() + limit;
         let seen = std::mem::take(&mut self.seen);
-        let stdout = drain(&self.out, deadline, Vec::new());
+        let answered = std::mem::take(&mut self.answered);
+        let stdout = drain(&self.out, deadline, answered);
         let stderr = drain(&self.err, deadline, seen);
         let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
             panic!("the program did not end within {limit:?}");
