@@ -51,7 +51,7 @@ const JOBS: [&str; 28] = [
     "lab review",
     "lab experiment",
     "serve",
-    \"bench serve\",
+    "bench serve",
     "index",
     "index create",
     "index add",
