@@ -103,7 +103,7 @@ impl Index {
         let table = self.inner.home.tables.dependents();
         let mut sources = Vec::new();
         for part in &now.parts {
-            sources.push(Postings::new(&self.inner.home, part, table)?);
+            sources.push(Postings::new(part, table)?);
         }
         let mut clusters: Vec<Cluster> = Vec::new();
         let mut last = None;

@@ -59,7 +59,7 @@ impl Index {
     fn check_tables(&self, now: &Snapshot, checked: &mut Checked) -> Result<(), IndexError> {
         for table in 0..self.inner.home.tables.count() {
             for part in &now.parts {
-                let mut postings = Postings::new(&self.inner.home, part, table)?;
+                let mut postings = Postings::new(part, table)?;
                 let mut last = None;
                 while let Some(posting) = postings.head {
                     checked.postings += 1;

@@ -7,6 +7,7 @@ use lookalike_model::Document;
 use crate::answer::Answer;
 use crate::error::IndexError;
 use crate::near::{Found, Meeting};
+use crate::row::Row;
 use crate::segment::Room;
 
 /// Texts are compressed by this much: beyond it they shrink little and take long.
@@ -42,6 +43,54 @@ impl Prepared {
     }
 }
 
+/// Documents whose rows and records stay at hand: those of keys that many documents have are met again and again.
+const SIGHTS: usize = if cfg!(test) { 16 } else { 32 << 10 };
+
+/// Rows and records that were looked at, each at the place that its number gives it.
+#[derive(Debug, Default)]
+pub(crate) struct Sights {
+    slots: Vec<Option<Box<Sight>>>,
+}
+
+/// What is seen of a document that others are compared with.
+#[derive(Debug)]
+pub(crate) struct Sight {
+    number: u32,
+    /// The age of the snapshot that it was seen in.
+    age: (u64, u64),
+    pub(crate) row: Row,
+    pub(crate) record: Vec<u8>,
+}
+
+impl Sights {
+    /// What was seen of a document in a snapshot of this age.
+    pub(crate) fn get(&self, number: u32, age: (u64, u64)) -> Option<&Sight> {
+        let slot = self.slots.get(number as usize % SIGHTS)?.as_deref()?;
+        (slot.age == age && slot.number == number).then_some(slot)
+    }
+
+    /// Keeps what was seen of a document, in the place of another one.
+    pub(crate) fn put(&mut self, number: u32, age: (u64, u64), row: Row, record: &[u8]) {
+        if self.slots.is_empty() {
+            self.slots.resize_with(SIGHTS, || None);
+        }
+        let slot = &mut self.slots[number as usize % SIGHTS];
+        match slot {
+            Some(sight) => {
+                (sight.number, sight.age, sight.row) = (number, age, row);
+                sight.record.clear();
+                sight.record.extend_from_slice(record);
+            }
+            None => *slot = Some(Box::new(Sight { number, age, row, record: record.to_vec() })),
+        }
+    }
+
+    /// Forgets all.
+    pub(crate) fn clear(&mut self) {
+        self.slots.clear();
+    }
+}
+
 /// Buffers of one thread.
 pub struct Desk {
     pub(crate) engine: examine::Desk,
@@ -49,6 +98,7 @@ pub struct Desk {
     pub(crate) bytes: Vec<u8>,
     pub(crate) record: Vec<u8>,
     pub(crate) meetings: Vec<Meeting>,
+    pub(crate) sights: Sights,
     compressor: zstd::bulk::Compressor<'static>,
     decompressor: zstd::bulk::Decompressor<'static>,
     keeps_text: bool,
@@ -61,6 +111,11 @@ impl std::fmt::Debug for Desk {
 }
 
 impl Desk {
+    /// About how many bytes of memory it takes, with records of this width.
+    pub(crate) fn memory(record: usize) -> u64 {
+        (SIGHTS * (record + size_of::<Sight>() + 32) + (4 << 20)) as u64
+    }
+
     pub(crate) fn new(examiner: &Examiner, keeps_text: bool) -> Result<Self, IndexError> {
         let failed = |error| IndexError::Request(format!("texts cannot be compressed: {error}"));
         Ok(Desk {
@@ -69,6 +124,7 @@ impl Desk {
             bytes: Vec::new(),
             record: Vec::new(),
             meetings: Vec::new(),
+            sights: Sights::default(),
             compressor: zstd::bulk::Compressor::new(LEVEL).map_err(failed)?,
             decompressor: zstd::bulk::Decompressor::new().map_err(failed)?,
             keeps_text,

@@ -141,6 +141,8 @@ pub struct Index {
     queue: Mutex<Vec<Arc<Ticket>>>,
     /// What whoever adds documents wanted to know again.
     mark: Option<Vec<u8>>,
+    /// Bytes of memory that it takes at most, beside the desks.
+    memory: u64,
     /// Bytes at the end of the log that are no whole write.
     pub(crate) torn: u64,
 }
@@ -231,6 +233,19 @@ impl Index {
 
     /// Opens an index.
     pub fn open(folder: &Path, mode: Mode) -> Result<Self, IndexError> {
+        Index::open_within(folder, mode, u64::MAX)
+    }
+
+    /// Opens an index for a process that may take so many bytes of memory: the less, the more is read from disk.
+    pub fn open_within(folder: &Path, mode: Mode, memory: u64) -> Result<Self, IndexError> {
+        let filters = FILTERS.min(memory / 8);
+        let mode = match mode {
+            Mode::Read => Mode::Read,
+            Mode::Write(writing) => {
+                let most = usize::try_from(memory / 16).unwrap_or(usize::MAX);
+                Mode::Write(Writing { tail_bytes: writing.tail_bytes.min(most), ..writing })
+            }
+        };
         let recipe = Index::recipe_of(folder)?;
         let knowledge = folder.join(KNOWLEDGE);
         let stamp = stamp(&recipe, &knowledge)?;
@@ -245,7 +260,7 @@ impl Index {
             stamp,
             tables: Tables { tagged: examiner.methods().map(|method| method.tagged()).collect() },
             record: examiner.record_bytes(),
-            filters: Arc::new(AtomicU64::new(FILTERS)),
+            filters: Arc::new(AtomicU64::new(filters)),
         };
         let lock = match mode {
             Mode::Read => None,
@@ -272,7 +287,13 @@ impl Index {
         };
         // Whoever writes has cut them off.
         let torn = if writer.is_some() { 0 } else { loaded.torn };
-        Ok(Index { inner, writer, queue: Mutex::default(), mark: loaded.mark, torn })
+        let tails = match mode {
+            Mode::Read => 0,
+            // One that grows, one on its way to disk, and what they are joined from.
+            Mode::Write(writing) => 4 * writing.tail_bytes as u64,
+        };
+        let memory = filters + tails;
+        Ok(Index { inner, writer, queue: Mutex::default(), mark: loaded.mark, memory, torn })
     }
 
     /// What documents are read, found and measured by.
@@ -308,6 +329,11 @@ impl Index {
     /// What the last one who added documents wanted to know again after a stop.
     pub fn mark(&self) -> Option<&[u8]> {
         self.mark.as_deref()
+    }
+
+    /// Bytes of memory that it takes at most with so many desks.
+    pub(crate) fn memory(&self, desks: usize) -> u64 {
+        self.memory + desks as u64 * Desk::memory(self.inner.home.record)
     }
 
     /// Buffers for one thread.

@@ -44,7 +44,8 @@ impl Keeper {
     }
 
     /// Begins to put the fixed parts in memory on disk; their logs are those before `generation`.
-    pub(crate) fn flush(&mut self, generation: u64) {
+    pub(crate) fn flush(&mut self, generation: u64) -> Result<(), IndexError> {
+        self.wait_for_flush()?;
         let (inner, merger) = (self.inner.clone(), self.merger.clone());
         self.flusher = Some(std::thread::spawn(move || {
             flush(&inner, generation)?;
@@ -55,6 +56,7 @@ impl Keeper {
             }
             Ok(())
         }));
+        Ok(())
     }
 
     pub(crate) fn wait_for_flush(&mut self) -> Result<(), IndexError> {
@@ -158,6 +160,7 @@ fn replace(snapshot: &mut Snapshot, parts: &[Part], segment: &Arc<Segment>) {
     let Some(at) = snapshot.parts.iter().position(|part| is(part, &parts[0])) else { return };
     snapshot.parts.splice(at..at + parts.len(), [Part::Disk(segment.clone())]);
     snapshot.fixed = snapshot.fixed + 1 - parts.len();
+    snapshot.layout += 1;
 }
 
 /// Merges neighbours of about one size as long as there are enough of them.

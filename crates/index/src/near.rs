@@ -123,19 +123,32 @@ impl Asker<'_> {
             if Some(class) == found.leader {
                 continue;
             }
-            let row = self.row(class)?;
-            if row.state == State::Deleted {
+            self.look_at(class)?;
+            let Some(sight) = self.desk.sights.get(class, self.snapshot.age()) else { continue };
+            if sight.row.state == State::Deleted {
                 continue;
             }
-            let mut record = std::mem::take(&mut self.desk.record);
-            self.snapshot.record(class, &row, &mut self.desk.room, &mut record)?;
-            let shared = self.shared(examined, &record, met);
-            if self.examiner.promising([&record, &examined.record], &shared) {
-                found.near.push(Near { class, shared, record: record.clone(), measured: None });
+            let shared = self.shared(examined, &sight.record, met);
+            if self.examiner.promising([&sight.record, &examined.record], &shared) {
+                found.near.push(Near { class, shared, record: sight.record.clone(), measured: None });
             }
-            self.desk.record = record;
         }
         self.desk.meetings = meetings;
+        Ok(())
+    }
+
+    /// Has the row and the record of a document at hand.
+    fn look_at(&mut self, number: u32) -> Result<(), IndexError> {
+        let Desk { sights, room, record, .. } = &mut *self.desk;
+        let age = self.snapshot.age();
+        if sights.get(number, age).is_none() {
+            let row = self.snapshot.row(number, room)?;
+            record.clear();
+            if row.state != State::Deleted {
+                self.snapshot.record(number, &row, room, record)?;
+            }
+            sights.put(number, age, row, record);
+        }
         Ok(())
     }
 
@@ -154,6 +167,9 @@ impl Asker<'_> {
 
     /// The row of a document, as it is now.
     pub(crate) fn row(&mut self, number: u32) -> Result<Row, IndexError> {
+        if let Some(sight) = self.desk.sights.get(number, self.snapshot.age()) {
+            return Ok(sight.row);
+        }
         self.snapshot.row(number, &mut self.desk.room)
     }
 

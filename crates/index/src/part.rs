@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::chunk::{Chunk, Tables};
+use crate::chunk::{Chunk, Stored, Tables};
 use crate::error::IndexError;
 use crate::row::{Row, State};
 use crate::segment::{Room, Segment};
@@ -112,12 +112,19 @@ pub(crate) struct Snapshot {
     pub(crate) next: u32,
     /// Grows when documents that are there change.
     pub(crate) epoch: u64,
+    /// Grows when parts take the place of others: rows say where names and texts stand in their part.
+    pub(crate) layout: u64,
     pub(crate) counts: Counts,
     /// The counts when the last part became fixed.
     pub(crate) frozen_counts: Counts,
 }
 
 impl Snapshot {
+    /// What rows that were seen are good for.
+    pub(crate) fn age(&self) -> (u64, u64) {
+        (self.epoch, self.layout)
+    }
+
     /// Takes a chunk behind all others.
     pub(crate) fn push(&mut self, chunk: Chunk) {
         self.next = chunk.end();
@@ -220,6 +227,16 @@ impl Snapshot {
         Ok(row)
     }
 
+    /// What holds a document.
+    fn holder(&self, number: u32) -> Result<Holder<'_>, IndexError> {
+        match self.owner(number).map(|owner| &self.parts[owner]) {
+            Some(Part::Memory(chunk)) => chunk.get(number).map(|stored| Holder::Memory(stored)),
+            Some(Part::Disk(segment)) => Some(Holder::Disk(segment)),
+            None => None,
+        }
+        .ok_or_else(|| nobody(number))
+    }
+
     /// The id and the address of a document.
     pub(crate) fn names(
         &self,
@@ -227,13 +244,9 @@ impl Snapshot {
         row: &Row,
         room: &mut Room,
     ) -> Result<(String, Option<String>), IndexError> {
-        match self.owner(number).map(|owner| &self.parts[owner]) {
-            Some(Part::Memory(chunk)) => {
-                let stored = chunk.get(number).ok_or_else(|| nobody(number))?;
-                Ok((stored.id.clone(), stored.url.clone()))
-            }
-            Some(Part::Disk(segment)) => segment.names(row, room),
-            None => Err(nobody(number)),
+        match self.holder(number)? {
+            Holder::Memory(stored) => Ok((stored.id.clone(), stored.url.clone())),
+            Holder::Disk(segment) => segment.names(row, room),
         }
     }
 
@@ -246,15 +259,11 @@ impl Snapshot {
         out: &mut Vec<u8>,
     ) -> Result<(), IndexError> {
         out.clear();
-        match self.owner(number).map(|owner| &self.parts[owner]) {
-            Some(Part::Memory(chunk)) => {
-                let stored = chunk.get(number).ok_or_else(|| nobody(number))?;
-                out.extend_from_slice(&stored.record);
-                Ok(())
-            }
-            Some(Part::Disk(segment)) => segment.record(row, room, out),
-            None => Err(nobody(number)),
+        match self.holder(number)? {
+            Holder::Memory(stored) => out.extend_from_slice(&stored.record),
+            Holder::Disk(segment) => segment.record(row, room, out)?,
         }
+        Ok(())
     }
 
     /// Replaces `out` with the body of a document.
@@ -266,16 +275,18 @@ impl Snapshot {
         out: &mut Vec<u8>,
     ) -> Result<(), IndexError> {
         out.clear();
-        match self.owner(number).map(|owner| &self.parts[owner]) {
-            Some(Part::Memory(chunk)) => {
-                let stored = chunk.get(number).ok_or_else(|| nobody(number))?;
-                out.extend_from_slice(&stored.body);
-                Ok(())
-            }
-            Some(Part::Disk(segment)) => segment.body(row, room, out),
-            None => Err(nobody(number)),
+        match self.holder(number)? {
+            Holder::Memory(stored) => out.extend_from_slice(&stored.body),
+            Holder::Disk(segment) => segment.body(row, room, out)?,
         }
+        Ok(())
     }
+}
+
+/// What holds a document.
+enum Holder<'h> {
+    Memory(&'h Stored),
+    Disk(&'h Segment),
 }
 
 fn nobody(number: u32) -> IndexError {

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lookalike_engine::store::file::{Label, Records, Run, RunWriter};
+use lookalike_engine::store::file::{Label, Run, RunWriter};
 
 use crate::chunk::{Posting, Tables};
 use crate::error::IndexError;
@@ -250,17 +250,12 @@ impl Segment {
         Ok(None)
     }
 
-    /// All postings of a table, in order: also of a segment that was merged since, and whose files have no names any more.
-    pub(crate) fn table(&self, table: usize) -> Result<Records, IndexError> {
-        Ok(self.tables[table].run.again()?.records())
-    }
-
     /// All changes, in order.
     pub(crate) fn changes(&self) -> Result<Vec<Change>, IndexError> {
-        let mut records = self.changes.again()?.records();
-        let mut all = Vec::new();
-        while let Some(record) = records.next()? {
-            all.push(Change::decode(record.first_chunk().expect("records of that width")));
+        let (mut all, mut block) = (Vec::new(), Vec::new());
+        for number in 0..self.changes.block_count() {
+            self.changes.block(number, &mut block)?;
+            all.extend(block.as_chunks().0.iter().map(Change::decode));
         }
         Ok(all)
     }
@@ -285,7 +280,7 @@ fn read_filter(run: Run) -> Result<Filter, IndexError> {
 }
 
 /// The posting that stands at the front of `bytes`.
-pub(crate) fn posting(bytes: &[u8], width: usize) -> Posting {
+fn posting(bytes: &[u8], width: usize) -> Posting {
     let four = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
     let key = u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"));
     (key, four(8), if width == 16 { four(12) } else { 0 })
@@ -516,7 +511,7 @@ fn write_table(home: &Home, id: u64, parts: &[Part], table: usize, gone: &[u32])
     let most = parts.iter().map(|part| part.postings(table)).sum();
     let mut filter = Filter::new(most);
     let mut sources: Vec<Postings<'_>> =
-        parts.iter().map(|part| Postings::new(home, part, table)).collect::<Result<_, _>>()?;
+        parts.iter().map(|part| Postings::new(part, table)).collect::<Result<_, _>>()?;
     // As many as a block of the file holds.
     let block = ((8 << 10) / width) as u64;
     let mut count = 0u64;
@@ -545,7 +540,7 @@ fn write_table(home: &Home, id: u64, parts: &[Part], table: usize, gone: &[u32])
     Ok(file.finish()?)
 }
 
-/// The postings of one table of one part, in order.
+/// The postings of one table of one part, in order. Files are read that are open already: their names may be gone.
 pub(crate) struct Postings<'p> {
     from: From<'p>,
     pub(crate) head: Option<Posting>,
@@ -553,14 +548,16 @@ pub(crate) struct Postings<'p> {
 
 enum From<'p> {
     Memory(std::slice::Iter<'p, Posting>),
-    Disk(Box<Records>, usize),
+    Disk { table: &'p Table, next: u64, block: Vec<u8>, at: usize },
 }
 
 impl<'p> Postings<'p> {
-    pub(crate) fn new(home: &Home, part: &'p Part, table: usize) -> Result<Self, IndexError> {
+    pub(crate) fn new(part: &'p Part, table: usize) -> Result<Self, IndexError> {
         let from = match part {
             Part::Memory(chunk) => From::Memory(chunk.tables[table].iter()),
-            Part::Disk(segment) => From::Disk(Box::new(segment.table(table)?), home.width(table)),
+            Part::Disk(segment) => {
+                From::Disk { table: &segment.tables[table], next: 0, block: Vec::new(), at: 0 }
+            }
         };
         let mut postings = Postings { from, head: None };
         postings.advance()?;
@@ -570,7 +567,19 @@ impl<'p> Postings<'p> {
     pub(crate) fn advance(&mut self) -> Result<(), IndexError> {
         self.head = match &mut self.from {
             From::Memory(postings) => postings.next().copied(),
-            From::Disk(records, width) => records.next()?.map(|record| posting(record, *width)),
+            From::Disk { table, next, block, at } => {
+                if *at == block.len() {
+                    block.clear();
+                    *at = 0;
+                    if *next < table.run.block_count() {
+                        table.run.block(*next, block)?;
+                        *next += 1;
+                    }
+                }
+                let found = block.get(*at..*at + table.width).map(|bytes| posting(bytes, table.width));
+                *at += if found.is_some() { table.width } else { 0 };
+                found
+            }
         };
         Ok(())
     }

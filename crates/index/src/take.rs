@@ -91,7 +91,13 @@ impl Index {
         let all = pipeline::units(corpus);
         let units = all.get(from.unit..).unwrap_or_default();
         let longest = corpus.options().max_document_bytes as u64;
-        let room = settings.room(longest)?;
+        // The index has its own part of the memory, and so has the writer's desk.
+        let own = self.memory(settings.threads.max(1) + 1);
+        let rest = Settings { memory: settings.memory.saturating_sub(own), ..settings.clone() };
+        let room = rest.room(longest).map_err(|error| match error {
+            EngineError::Memory { why, needed } => EngineError::Memory { why, needed: needed + own },
+            error => error,
+        })?;
         // One unit after the other: what is decided depends on what came before.
         let shape = pipeline::Shape { drivers: 1, ..settings.shape(room, longest) };
         watch.begin(Stage { name: "index", total: corpus.bytes(), reads: true });

@@ -132,7 +132,7 @@ impl Writer {
         }
         self.keeper.trouble()?;
         let mut change = Changing::new(inner, &mut self.desk);
-        let outcomes = orders.into_iter().map(|order| change.carry_out(order)).collect();
+        let outcomes = orders.into_iter().map(|order| change.whole(order)).collect();
         let Changing { working, published, mark, .. } = change;
         let chunk = working.tail(published).map(Arc::unwrap_or_clone);
         let chunk = match (chunk, mark) {
@@ -150,6 +150,8 @@ impl Writer {
             inner.publish(|snapshot| {
                 snapshot.counts = working.counts;
                 snapshot.push(chunk);
+                // What was seen under way is never taken for what is seen later.
+                snapshot.epoch = working.epoch;
             });
             self.tidy(inner)?;
         }
@@ -183,8 +185,7 @@ impl Writer {
             snapshot.fixed = snapshot.parts.len();
             snapshot.frozen_counts = snapshot.counts;
         });
-        self.keeper.flush(self.generation);
-        Ok(())
+        self.keeper.flush(self.generation)
     }
 
     pub(crate) fn flush(&mut self, inner: &Inner) -> Result<(), IndexError> {
@@ -219,6 +220,15 @@ impl<'c> Changing<'c> {
         let mut working = Snapshot::clone(&inner.now());
         working.fixed = working.parts.len();
         Changing { inner, desk, published: working.fixed, working, mark: None }
+    }
+
+    /// Carries out an order, or leaves all as it was.
+    fn whole(&mut self, order: Order) -> Result<Outcome, IndexError> {
+        let before = self.working.clone();
+        self.carry_out(order).inspect_err(|_| {
+            self.working = before;
+            self.desk.sights.clear();
+        })
     }
 
     fn carry_out(&mut self, order: Order) -> Result<Outcome, IndexError> {

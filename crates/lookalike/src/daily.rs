@@ -146,7 +146,7 @@ impl Daily<'_> {
             (_, Some(into)) => into.to_owned(),
             (None, None) => return Err(IndexError::Request("an index is wanted".to_owned())),
         };
-        let index = Index::open(&folder, Mode::Write(Writing::default()))?;
+        let index = Index::open_within(&folder, Mode::Write(Writing::default()), self.settings.memory)?;
         let ours = self.mark(&index, place)?.is_some();
         if self.against.is_none() && index.next() > 0 && !ours {
             return Err(IndexError::Request(format!(

@@ -39,14 +39,14 @@ impl Form {
 
     /// A whole number, or `otherwise`.
     pub(crate) fn number(&self, name: &str, otherwise: u64, most: u64) -> Result<u64, Refusal> {
-        let Some(value) = self.filled(name) else { return Ok(otherwise) };
-        let number = value.trim().parse().ok().filter(|number| *number <= most);
+        let Some(value) = self.get(name) else { return Ok(otherwise) };
+        let number = value.parse().ok().filter(|number| *number <= most);
         number.ok_or_else(|| Refusal::wrong(format!("{name} must be a whole number from 0 to {most}")))
     }
 
     /// One of some words, or the first of them.
     pub(crate) fn choice(&self, name: &str, words: &[&'static str]) -> Result<&'static str, Refusal> {
-        let Some(value) = self.filled(name) else { return Ok(words[0]) };
+        let Some(value) = self.get(name) else { return Ok(words[0]) };
         let found = words.iter().find(|word| **word == value).copied();
         found.ok_or_else(|| Refusal::wrong(format!("{name} must be one of {}", words.join(", "))))
     }

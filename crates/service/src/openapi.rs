@@ -1,19 +1,24 @@
 //! The description of the API, in the format of OpenAPI 3.1. A test holds it against the table of routes.
 
+use std::sync::Arc;
+
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
 use crate::answer;
+use crate::house::House;
 use crate::settings::{LONGEST_ID, MATCHES, MOST_MATCHES, MOST_ROWS, ROWS};
 
 /// `GET /openapi.json`
-pub(crate) async fn show() -> Response {
-    answer::json(StatusCode::OK, &description())
+pub(crate) async fn show(State(house): State<Arc<House>>) -> Response {
+    answer::json(StatusCode::OK, &description(house.settings.tokens.is_some()))
 }
 
-/// The whole description.
-pub(crate) fn description() -> Value {
+/// The whole description of a service that asks for tokens, or does not.
+pub(crate) fn description(guarded: bool) -> Value {
+    let security = if guarded { json!([{"token": []}]) } else { json!([]) };
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -22,7 +27,7 @@ pub(crate) fn description() -> Value {
             "description": "Near-duplicates of documents: an index that is asked and added to, or a finished job that is looked at.",
             "license": {"name": "MIT OR Apache-2.0"},
         },
-        "security": [{"token": []}],
+        "security": security,
         "paths": paths(),
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
@@ -296,10 +301,10 @@ fn schemas() -> Value {
             "type": "object", "required": ["error"],
             "properties": {"error": {"type": "string", "description": "What is wrong, in one sentence"}},
         },
-        "Question": document_schema(false, true),
-        "Questions": several("Question", true),
-        "Document": document_schema(true, false),
-        "Documents": several("Document", false),
+        "Question": document_schema(false),
+        "Questions": several("Question"),
+        "Document": document_schema(true),
+        "Documents": several("Document"),
         "Match": {
             "type": "object", "required": ["n", "id", "similarity", "kept"],
             "properties": {
@@ -375,14 +380,11 @@ fn cluster_view() -> Value {
 }
 
 /// A document as it is sent: text or HTML, with a name where one is needed.
-fn document_schema(named: bool, limited: bool) -> Value {
-    let id = json!({"type": "string", "minLength": 1, "maxLength": LONGEST_ID, "pattern": "^[^\\u0000]+$"});
+fn document_schema(named: bool) -> Value {
+    let kind = if named { json!("string") } else { json!(["string", "null"]) };
+    let id = json!({"type": kind, "minLength": 1, "maxLength": LONGEST_ID, "pattern": "^[^\\u0000]+$"});
     let url = json!({"type": ["string", "null"], "maxLength": 8 * LONGEST_ID});
-    let mut fields = json!({"id": id, "url": url});
-    if limited {
-        fields["limit"] =
-            json!({"type": "integer", "minimum": 1, "maximum": MOST_MATCHES, "default": MATCHES});
-    }
+    let fields = json!({"id": id, "url": url, "limit": limit()});
     let kind = |content: &str, other: &str| {
         let mut fields = fields.clone();
         fields[content] = json!({"type": "string"});
@@ -394,14 +396,15 @@ fn document_schema(named: bool, limited: bool) -> Value {
     json!({"anyOf": [kind("text", "html"), kind("html", "text")]})
 }
 
-fn several(of: &str, limited: bool) -> Value {
-    let mut fields = json!({
-        "documents": {"type": "array", "items": schema(of)}, "text": {"type": "null"}, "html": {"type": "null"},
-    });
-    if limited {
-        fields["limit"] =
-            json!({"type": "integer", "minimum": 1, "maximum": MOST_MATCHES, "default": MATCHES});
-    }
+/// How many matches are wanted; without meaning where documents are added.
+fn limit() -> Value {
+    json!({"type": ["integer", "null"], "minimum": 1, "maximum": MOST_MATCHES, "default": MATCHES})
+}
+
+fn several(of: &str) -> Value {
+    let documents = json!({"type": "array", "items": schema(of)});
+    let nothing = json!({"type": "null"});
+    let fields = json!({"documents": documents, "text": nothing, "html": nothing, "limit": limit()});
     json!({"type": "object", "required": ["documents"], "properties": fields})
 }
 
@@ -426,7 +429,7 @@ mod tests {
             .filter(|route| !route.page)
             .map(|route| (route.path.to_owned(), route.method.to_lowercase()))
             .collect();
-        let description = description();
+        let description = description(true);
         let described: BTreeSet<(String, String)> = description["paths"]
             .as_object()
             .unwrap()
@@ -440,16 +443,16 @@ mod tests {
 
     #[test]
     fn every_schema_that_is_named_is_there() {
-        let text = description().to_string();
+        let text = description(true).to_string();
         for piece in text.split("#/components/schemas/").skip(1) {
             let name = piece.split('"').next().unwrap();
-            assert!(description()["components"]["schemas"][name].is_object(), "{name}");
+            assert!(description(true)["components"]["schemas"][name].is_object(), "{name}");
         }
     }
 
     #[test]
     fn every_parameter_of_a_path_is_described() {
-        let description = description();
+        let description = description(true);
         for (path, methods) in description["paths"].as_object().unwrap() {
             let Some(name) = path.split_once('{').and_then(|(_, rest)| rest.split('}').next()) else {
                 continue;

@@ -117,7 +117,7 @@ async fn front(State(house): State<Arc<House>>, request: Request, next: Next) ->
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
     };
-    let mut response = dressed(&house, response, is_page, &wanted);
+    let mut response = dressed(&house, response, is_page, &wanted, &route);
     finish_headers(response.headers_mut(), number);
     let (status, took) = (response.status().as_u16(), begun.elapsed());
     house.metrics.answered(method, &route, status, took);
@@ -213,25 +213,22 @@ pub(crate) fn peer(request: &Request) -> IpAddr {
 }
 
 /// Refusals of pages become pages, and those of the router get a sentence.
-fn dressed(house: &House, response: Response, is_page: bool, wanted: &str) -> Response {
+fn dressed(house: &House, response: Response, is_page: bool, wanted: &str, route: &str) -> Response {
     let refusal = match response.extensions().get::<Refusal>() {
         Some(refusal) => refusal.clone(),
+        // The router says which methods it takes in a header, behind us.
         None if response.status() == StatusCode::METHOD_NOT_ALLOWED => {
-            let allowed = response.headers().get(header::ALLOW).and_then(|allow| allow.to_str().ok());
-            let sentence = format!("this address takes {} only", allowed.unwrap_or("other methods"));
+            let methods: Vec<&str> =
+                routes().iter().filter(|facts| facts.path == route).map(|facts| facts.method).collect();
+            let sentence = format!("this address takes {} only", methods.join(" and "));
             Refusal::new(StatusCode::METHOD_NOT_ALLOWED, sentence)
         }
         None => return response,
     };
-    let allow = response.headers().get(header::ALLOW).cloned();
-    let mut new = match is_page {
+    match is_page {
         true => pages::refusal(house, &refusal, wanted),
         false => refusal.into_response(),
-    };
-    if let Some(allow) = allow {
-        new.headers_mut().insert(header::ALLOW, allow);
     }
-    new
 }
 
 fn finish_headers(headers: &mut HeaderMap, number: u64) {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use lookalike::engine::JobRecipe;
-use lookalike::model::{self, Document, Extras, Media, Place, SpanMap};
+use lookalike::model::{Document, Media, SpanMap};
 use lookalike::report::{Bin, SizeBin};
 use lookalike_index::{
     Cluster, Desk, Entry, Index, IndexError, Known, Mode, Prepared, State, Verdict, Writing,
@@ -453,15 +453,8 @@ fn prepare(index: &Index, desk: &mut Desk, document: &Checked) -> Result<Prepare
         Content::Text(text) => (Media::Text, text),
         Content::Html(html) => (Media::Html, html),
     };
-    let document = Document {
-        id: document.id.as_deref().unwrap_or_default(),
-        url: document.url.as_deref(),
-        media,
-        content: model::Content::Unicode(text),
-        place: Place::default(),
-        raw: None,
-        extras: Extras::default(),
-    };
+    let id = document.id.as_deref().unwrap_or_default();
+    let document = Document::alone(id, document.url.as_deref(), media, text);
     desk.document(index.examiner(), &document).map_err(Refusal::wrong)
 }
 

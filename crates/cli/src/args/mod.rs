@@ -1,5 +1,6 @@
 //! What can be typed. Each option says once what it means; help texts come from here.
 
+mod bench;
 mod index;
 mod job;
 mod judgments;
@@ -21,6 +22,7 @@ use lookalike::text::extract::ContentMode;
 use crate::exit::Failure;
 use crate::progress::Style;
 
+pub use bench::{BenchCommand, BenchServeArgs};
 pub use index::{
     IndexAddArgs, IndexCommand, IndexCreateArgs, IndexLookArgs, IndexMergeArgs, IndexQueryArgs,
     IndexRemoveArgs, WritingArgs,
@@ -120,6 +122,9 @@ pub enum Command {
     Corpus(CorpusCommand),
     /// Show two documents word by word: what they share and what not
     Diff(DiffArgs),
+    /// Measure how a running service answers
+    #[command(subcommand, arg_required_else_help = true)]
+    Bench(BenchCommand),
     /// Serve an index or a finished job over HTTP: an API for programs, pages for people
     ///
     /// Ctrl-C or a polite kill ends it: what is under way is finished first.

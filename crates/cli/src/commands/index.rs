@@ -195,7 +195,8 @@ impl<'i> Verdicts<'i> {
 }
 
 fn add(args: &IndexAddArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    let index = Index::open(&args.folder, Mode::Write(args.writing.writing()))?;
+    let settings = settings(&args.resources);
+    let index = Index::open_within(&args.folder, Mode::Write(args.writing.writing()), settings.memory)?;
     let corpus = Corpus::open(&args.inputs, index.recipe().read_options()?)?;
     let mut verdicts = args.verdicts.as_deref().map(|path| Verdicts::create(&index, path)).transpose()?;
     let tally = std::sync::Mutex::new(Tally::default());
@@ -203,7 +204,7 @@ fn add(args: &IndexAddArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     index.take(
         &corpus,
-        &settings(&args.resources),
+        &settings,
         Taking::default(),
         args.known(),
         watch,
@@ -253,7 +254,8 @@ fn json(value: &impl Serialize) -> String {
 }
 
 fn query(args: &IndexQueryArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    let index = Index::open(&args.folder, Mode::Read)?;
+    let settings = settings(&args.resources);
+    let index = Index::open_within(&args.folder, Mode::Read, settings.memory)?;
     let limit = args.limit as usize;
     let mut rejected = 0;
     if args.inputs.len() == 1 && args.inputs[0] == "-" {
@@ -262,7 +264,6 @@ fn query(args: &IndexQueryArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> 
         let corpus = Corpus::open(&args.inputs, index.recipe().read_options()?)?;
         let out = std::sync::Mutex::new(BufWriter::new(std::io::stdout()));
         let wanted = Wanted::Answer(limit);
-        let settings = settings(&args.resources);
         let mut closed = None;
         index
             .examine(&corpus, &settings, Taking::default(), wanted, watch, |portion| {

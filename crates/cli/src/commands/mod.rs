@@ -1,6 +1,7 @@
 //! One file per command: its work, then what it prints.
 
 mod apply;
+mod bench;
 mod check;
 mod compare;
 mod convert;
@@ -56,6 +57,7 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         Command::Judgments(JudgmentsCommand::Dedup(args)) => judgments::dedup(&args, watch),
         Command::Runs(RunsCommand::Dedup(args)) => runs::run(&args, watch),
         Command::Methods(args) => methods::run(&args),
+        Command::Bench(command) => bench::run(&command, watch),
         Command::Diff(args) => diff::run(&args, watch),
         Command::Serve(args) => serve::run(&args, watch),
         Command::Corpus(CorpusCommand::Stats(args)) => stats::run(&args, watch),

@@ -191,6 +191,16 @@ impl Running {
         }
     }
 
+    /// Waits until standard output has a whole line with these words in it, and returns that line. What stood before it is lost.
+    pub(crate) fn wait_for_output(&mut self, words: &str) -> String {
+        loop {
+            let line = self.next_line();
+            if line.contains(words) {
+                return line;
+            }
+        }
+    }
+
     /// The largest resident set so far, in bytes.
     pub(crate) fn peak_memory(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("it still runs");

@@ -170,12 +170,6 @@ impl Run {
         Ok(run)
     }
 
-    /// The same file once more, also when its name has gone since.
-    pub fn again(&self) -> Result<Self, EngineError> {
-        let file = self.file.try_clone().map_err(|error| EngineError::read(&self.path, error))?;
-        Ok(Run { path: self.path.clone(), file, ..*self })
-    }
-
     /// Number of records.
     pub fn count(&self) -> u64 {
         self.count

@@ -17,7 +17,7 @@ pub(crate) struct Sent {
     pub(crate) url: Option<String>,
     pub(crate) text: Option<String>,
     pub(crate) html: Option<String>,
-    pub(crate) limit: Option<u64>,
+    pub(crate) limit: Option<Whole>,
     /// Several instead of one.
     pub(crate) documents: Option<Several>,
 }
@@ -94,6 +94,33 @@ impl<'de> Deserialize<'de> for Several {
     }
 }
 
+/// A whole number, which some write as 10.0; what is beyond all limits stays there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Whole(u64);
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Reading;
+        impl Visitor<'_> for Reading {
+            type Value = Whole;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number")
+            }
+
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Whole, E> {
+                Ok(Whole(number))
+            }
+
+            fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Whole, E> {
+                let whole = number >= 0.0 && number.fract() == 0.0;
+                if whole { Ok(Whole(number as u64)) } else { Err(E::custom("expected a whole number")) }
+            }
+        }
+        from.deserialize_u64(Reading)
+    }
+}
+
 /// Reads JSON: 400 with the place when it is none, 422 with the field when a value is of the wrong kind.
 pub(crate) fn read(bytes: &[u8]) -> Result<Sent, Refusal> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
@@ -162,8 +189,8 @@ pub(crate) fn checked(sent: Sent, named: bool) -> Result<(Batch, usize), Refusal
 }
 
 /// How many matches are wanted.
-pub(crate) fn limit(limit: Option<u64>) -> Result<usize, Refusal> {
-    match limit {
+pub(crate) fn limit(limit: Option<Whole>) -> Result<usize, Refusal> {
+    match limit.map(|Whole(limit)| limit) {
         None => Ok(MATCHES),
         Some(limit) if (1..=MOST_MATCHES as u64).contains(&limit) => Ok(limit as usize),
         Some(_) => Err(Refusal::wrong(format!("limit must be a whole number from 1 to {MOST_MATCHES}"))),
@@ -180,6 +207,7 @@ pub(crate) fn check(sent: Sent, before: &str, named: bool) -> Result<Checked, Re
             return Err(Refusal::wrong(format!("{before}text stands beside html; give one of them")));
         }
     };
+    limit(sent.limit).map_err(|refusal| Refusal::wrong(format!("{before}{}", refusal.sentence)))?;
     if named && sent.id.is_none() {
         return Err(Refusal::wrong(format!("{before}id is missing; give each document its name")));
     }
@@ -213,7 +241,7 @@ mod tests {
 
     #[test]
     fn one_and_several_are_read() {
-        let sent = read(br#"{"id":"a","text":"x","extra":[{}],"limit":3}"#).unwrap();
+        let sent = read(br#"{"id":"a","text":"x","extra":[{}],"limit":3.0}"#).unwrap();
         let one = Checked { id: Some("a".into()), url: None, content: Content::Text("x".into()) };
         assert_eq!(checked(sent, true).unwrap(), (Batch::One(Box::new(one)), 3));
         let sent = read(br#"{"documents":[{"html":"<p>"},{"text":"","id":null}]}"#).unwrap();
@@ -245,7 +273,9 @@ mod tests {
             ("{\"id\":\"a\\u0000\",\"text\":\"x\"}", "id has a zero byte"),
             ("{\"id\":\"a\",\"text\":\"x\",\"html\":\"x\"}", "text stands beside html"),
             ("{\"id\":\"a\",\"text\":\"x\",\"limit\":0}", "limit must be"),
-            ("{\"id\":\"a\",\"text\":\"x\",\"limit\":-1}", "limit: "),
+            ("{\"id\":\"a\",\"text\":\"x\",\"limit\":-1}", "limit: expected a whole number"),
+            ("{\"id\":\"a\",\"text\":\"x\",\"limit\":1.5}", "limit: expected a whole number"),
+            ("{\"id\":\"a\",\"text\":\"x\",\"limit\":1e300}", "limit must be"),
         ] {
             let (status, sentence) = refused(body);
             assert_eq!(status, 422, "{body}: {sentence}");

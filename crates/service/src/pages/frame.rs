@@ -111,7 +111,7 @@ pub(super) fn sentence(text: &str) -> String {
 pub(super) fn similarity(value: Option<f64>) -> String {
     match value {
         None => "not measured".to_owned(),
-        Some(value) if value < 1.0 && value >= 0.995 => "over 0.99".to_owned(),
+        Some(value) if (0.995..1.0).contains(&value) => "over 0.99".to_owned(),
         Some(value) => format!("{value:.2}"),
     }
 }
