@@ -180,19 +180,6 @@ impl Running {
         }
     }
 
-    /// Waits until standard output has a whole line with these words in it, and returns that line. What stood before it is lost.
-    pub(crate) fn wait_for_output(&mut self, words: &str) -> String {
-        let mut said = Vec::new();
-        loop {
-            said.extend(self.out.recv_timeout(LIMIT).expect("the program speaks in time"));
-            let text = String::from_utf8_lossy(&said);
-            let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-            if let Some(line) = whole.into_iter().find(|line| line.contains(words)) {
-                return line.trim_end().to_owned();
-            }
-        }
-    }
-
     /// Waits for a whole line on standard output, and takes it.
     pub(crate) fn next_line(&mut self) -> String {
         loop {
@@ -201,6 +188,16 @@ impl Running {
                 return utf8(line).trim_end().to_owned();
             }
             self.answered.extend(self.out.recv_timeout(LIMIT).expect("the program answers in time"));
+        }
+    }
+
+    /// Waits until standard output has a whole line with these words in it, and returns that line. What stood before it is lost.
+    pub(crate) fn wait_for_output(&mut self, words: &str) -> String {
+        loop {
+            let line = self.next_line();
+            if line.contains(words) {
+                return line;
+            }
         }
     }
 
