@@ -241,7 +241,7 @@ impl<'j> Context<'j> {
 impl Context<'_> {
     /// The label of a run file.
     pub(crate) fn label(&self, kind: &'static str, width: usize) -> Label {
-        Label { kind, width, stamp: self.stamp }
+        Label::new(kind, width, self.stamp)
     }
 
     /// A place for sorted runs.

@@ -137,7 +137,7 @@ impl Workplace {
 
     /// The label of a run file.
     pub fn label(&self, kind: &'static str, width: usize) -> Label {
-        Label { kind, width, stamp: self.stamp }
+        Label::new(kind, width, self.stamp)
     }
 
     /// Writes down facts that a later process goes on from.

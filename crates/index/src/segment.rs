@@ -7,7 +7,7 @@
 //! | `s00000001.records` | lengths and payloads of all methods | by method, of the first document with its words |
 //! | `s00000001.bodies` | texts, compressed one by one, or symbols | about half the text |
 //! | `s00000001.table0` … | postings, sorted | 12 or 16 each |
-//! | `s00000001.fence0` … | the first key of every block of a table; stays in memory | 8 per block of 8 KiB |
+//! | `s00000001.fence0` … | the first key of every block of a table; stays in memory | 8 per block of 4 KiB |
 //! | `s00000001.filter0` … | which keys a table surely does not have; in memory, where there is room | 1.5 per key |
 //! | `s00000001.changes` | what changed of documents of earlier segments | 16 each |
 
@@ -24,6 +24,9 @@ use crate::error::IndexError;
 use crate::filter::Filter;
 use crate::part::Part;
 use crate::row::{Change, NOBODY, Row, State};
+
+/// Bytes of a block of a table.
+const TABLE_BLOCK: usize = 4 << 10;
 
 /// Buffers for blocks, used again for one read after the other.
 #[derive(Debug, Default)]
@@ -46,7 +49,14 @@ pub(crate) struct Home {
 
 impl Home {
     fn label(&self, kind: &'static str, width: usize) -> Label {
-        Label { kind, width, stamp: self.stamp }
+        let label = Label::new(kind, width, self.stamp);
+        match kind {
+            // Documents are met in any order, and most of what is read for one is its block.
+            "rows" | "records" | "names" => label.with_blocks(1 << 10),
+            "bodies" => label.with_blocks(2 << 10),
+            "table" => label.with_blocks(TABLE_BLOCK),
+            _ => label,
+        }
     }
 
     fn path(&self, id: u64, what: &str) -> PathBuf {
@@ -513,7 +523,7 @@ fn write_table(home: &Home, id: u64, parts: &[Part], table: usize, gone: &[u32])
     let mut sources: Vec<Postings<'_>> =
         parts.iter().map(|part| Postings::new(part, table)).collect::<Result<_, _>>()?;
     // As many as a block of the file holds.
-    let block = ((8 << 10) / width) as u64;
+    let block = (TABLE_BLOCK / width) as u64;
     let mut count = 0u64;
     loop {
         let first = sources.iter().enumerate().filter_map(|(place, source)| Some((source.head?, place)));

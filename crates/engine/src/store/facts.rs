@@ -9,7 +9,7 @@ use super::file::{Label, Run, RunWriter};
 use crate::error::EngineError;
 
 fn label(stamp: u128) -> Label {
-    Label { kind: "facts", width: 1, stamp }
+    Label::new("facts", 1, stamp)
 }
 
 /// Writes facts down.

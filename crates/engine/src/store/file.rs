@@ -25,7 +25,7 @@ const MAGIC: &[u8; 8] = b"lookrun\n";
 const VERSION: u32 = 1;
 const HEADER: usize = 72;
 const SUM: usize = 8;
-/// Blocks are at most this long, wider records excepted: short enough to read one for a single record.
+/// Blocks are this long unless a label says otherwise.
 const BLOCK: usize = 8 << 10;
 /// Whoever reads from the front reads so many at a time.
 const AT_ONCE: u64 = 8;
@@ -39,11 +39,24 @@ pub struct Label {
     pub width: usize,
     /// Stamp of the job.
     pub stamp: u128,
+    /// Blocks are at most this long, wider records excepted.
+    pub block: usize,
 }
 
 impl Label {
+    /// The label of a file with blocks of the usual length: short enough to read one for a single record.
+    pub const fn new(kind: &'static str, width: usize, stamp: u128) -> Self {
+        Label { kind, width, stamp, block: BLOCK }
+    }
+
+    /// With shorter blocks, for files of which single records are read again and again.
+    #[must_use]
+    pub const fn with_blocks(self, block: usize) -> Self {
+        Label { block, ..self }
+    }
+
     fn block(self) -> usize {
-        (BLOCK / self.width).max(1) * self.width
+        (self.block / self.width).max(1) * self.width
     }
 
     fn header(self, count: u64, mark: u64) -> [u8; HEADER] {
@@ -70,6 +83,8 @@ pub struct RunWriter {
     pending: PathBuf,
     file: File,
     block: Vec<u8>,
+    /// Blocks that are finished: short ones are written some at a time.
+    finished: Vec<u8>,
     size: usize,
     bytes: u64,
 }
@@ -82,7 +97,8 @@ impl RunWriter {
         file.write_all(&[0; HEADER]).map_err(|error| EngineError::write(&pending, error))?;
         let size = label.block();
         let block = Vec::with_capacity(size);
-        Ok(RunWriter { label, path: path.to_owned(), pending, file, block, size, bytes: 0 })
+        let path = path.to_owned();
+        Ok(RunWriter { label, path, pending, file, block, finished: Vec::new(), size, bytes: 0 })
     }
 
     /// Appends bytes; records of the file's width, one or many, or parts of them.
@@ -109,9 +125,22 @@ impl RunWriter {
     fn flush(&mut self) -> Result<(), EngineError> {
         let sum = hash::sum(&self.block);
         self.block.extend_from_slice(&sum.to_le_bytes());
-        self.file.write_all(&self.block).map_err(|error| EngineError::write(&self.pending, error))?;
+        if self.finished.is_empty() && self.block.len() >= BLOCK {
+            self.file.write_all(&self.block).map_err(|error| EngineError::write(&self.pending, error))?;
+        } else {
+            self.finished.extend_from_slice(&self.block);
+            if self.finished.len() >= BLOCK {
+                self.write_finished()?;
+            }
+        }
         self.block.clear();
         Ok(())
+    }
+
+    fn write_finished(&mut self) -> Result<(), EngineError> {
+        let written = self.file.write_all(&self.finished);
+        self.finished.clear();
+        written.map_err(|error| EngineError::write(&self.pending, error))
     }
 
     /// Closes the file and gives it its name.
@@ -124,6 +153,7 @@ impl RunWriter {
         if !self.block.is_empty() {
             self.flush()?;
         }
+        self.write_finished()?;
         let header = self.label.header(self.bytes / self.label.width as u64, mark);
         let write = |file: &mut File| {
             file.seek(SeekFrom::Start(0))?;
@@ -418,7 +448,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const LABEL: Label = Label { kind: "test", width: 12, stamp: 7 };
+    const LABEL: Label = Label::new("test", 12, 7);
 
     fn written(folder: &Path, records: u64) -> PathBuf {
         let path = folder.join("run");
@@ -460,12 +490,38 @@ mod tests {
     }
 
     #[test]
+    fn blocks_may_be_short() {
+        for records in [0, 1, 85, 86, 20_000] {
+            let folder = tempfile::tempdir().unwrap();
+            let (path, label) = (folder.path().join("run"), LABEL.with_blocks(1024));
+            let mut writer = RunWriter::create(&path, label).unwrap();
+            for index in 0..records {
+                writer.push(&u64::to_le_bytes(index)).unwrap();
+                writer.push(&7u32.to_le_bytes()).unwrap();
+            }
+            writer.finish().unwrap();
+            let run = Run::open(&path, label).unwrap();
+            assert_eq!((run.count(), run.block_bytes()), (records, 1020));
+            let (mut room, mut out) = (Vec::new(), Vec::new());
+            for index in 0..records {
+                out.clear();
+                run.read(12 * index, 12, &mut room, &mut out).unwrap();
+                assert_eq!(out[..8], index.to_le_bytes());
+            }
+            assert!(run.read(12 * records, 1, &mut room, &mut out).is_err());
+        }
+    }
+
+    #[test]
     fn another_job_or_kind_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = written(folder.path(), 3);
-        for label in
-            [Label { stamp: 8, ..LABEL }, Label { kind: "other", ..LABEL }, Label { width: 4, ..LABEL }]
-        {
+        for label in [
+            Label { stamp: 8, ..LABEL },
+            Label { kind: "other", ..LABEL },
+            Label { width: 4, ..LABEL },
+            LABEL.with_blocks(1024),
+        ] {
             let error = Run::open(&path, label).unwrap_err();
             assert!(error.to_string().contains("another kind"), "{error}");
         }

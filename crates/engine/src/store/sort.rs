@@ -43,7 +43,7 @@ pub struct Place {
 
 impl Place {
     fn label<C: Codec>(&self, codec: C) -> Label {
-        Label { kind: C::KIND, width: codec.width(), stamp: self.stamp }
+        Label::new(C::KIND, codec.width(), self.stamp)
     }
 
     pub(super) fn run(&self, number: usize) -> PathBuf {

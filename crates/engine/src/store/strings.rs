@@ -187,7 +187,7 @@ fn number(bytes: &[u8]) -> u64 {
 }
 
 fn label(place: &Place) -> Label {
-    Label { kind: "strings", width: 1, stamp: place.stamp }
+    Label::new("strings", 1, place.stamp)
 }
 
 fn write(writer: &mut RunWriter, text: &[u8], amounts: &[u8]) -> Result<(), EngineError> {

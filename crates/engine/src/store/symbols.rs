@@ -17,7 +17,7 @@ use crate::error::EngineError;
 const FULL: usize = 48 << 10;
 
 fn label(stamp: u128) -> Label {
-    Label { kind: "symbols", width: 1, stamp }
+    Label::new("symbols", 1, stamp)
 }
 
 /// Gathers documents and encodes them as blocks.
