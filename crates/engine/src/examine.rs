@@ -64,13 +64,13 @@ impl Knowledge<'_> {
             let name = method.recipe().name;
             if method.lexicon() > Detail::Nothing && self.lexicon.is_none() {
                 return Err(EngineError::Request(format!(
-                    "{name} weighs words by a collection; give --lexicon FILE, or --learn INPUT to count the words of a corpus"
+                    "{name} weighs words by a collection; give --lexicon FILE, or make the index by `lookalike index create` with --learn INPUT"
                 )));
             }
             // The order that `exact` learns is for speed alone; others find nothing by what they do not know.
             if method.survey().is_some() && name != "exact" {
                 return Err(EngineError::Request(format!(
-                    "{name} must see a corpus before its first document; give --learn INPUT"
+                    "{name} must see a corpus before its first document; make the index by `lookalike index create` with --learn INPUT"
                 )));
             }
         }

@@ -70,7 +70,24 @@ struct RunFacts {
     finished: u64,
     inputs: String,
     /// Where the inputs lie.
-    files: Vec<Vec<String>>,
+    files: Files,
+}
+
+/// Where inputs lie: of one corpus as a job has it, of several one list each.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Files {
+    One(Vec<String>),
+    Several(Vec<Vec<String>>),
+}
+
+impl Files {
+    fn new(mut files: Vec<Vec<String>>) -> Self {
+        match files.len() {
+            1 => Files::One(files.swap_remove(0)),
+            _ => Files::Several(files),
+        }
+    }
 }
 
 impl Workplace {
@@ -175,7 +192,7 @@ impl Workplace {
             system: std::env::consts::OS,
             finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
             inputs: std::mem::take(&mut self.inputs),
-            files: std::mem::take(&mut self.files),
+            files: Files::new(std::mem::take(&mut self.files)),
         };
         self.write(RUN, &pretty(&facts))?;
         self.write(RECIPE, self.recipe.as_bytes())?;

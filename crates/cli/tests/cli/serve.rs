@@ -100,6 +100,30 @@ fn what_was_acknowledged_survives_kill_9() {
 }
 
 #[test]
+fn a_day_against_an_index_is_served_like_any_job() {
+    let folder = Folder::new();
+    let index = folder.path().join("index");
+    let text = "one rose is a rose is a rose and nothing else but a rose";
+    let [old, new] = [("old", "a"), ("new", "b")].map(|(name, id)| {
+        folder.file(format!("{name}.jsonl"), format!("{}\n", json!({"id": id, "text": text})))
+    });
+    let day = |input: &Path| lookalike(["dedup"]).path(input).option("--into", &index);
+    day(&old).option("-o", folder.path().join("first")).run().exits(0);
+    let job = folder.path().join("second");
+    day(&new).option("--against", &index).option("-o", &job).run().exits(0);
+    let server = Server::start(serve(&job));
+    let (status, clusters) = server.request("GET", "/v1/clusters", "", "");
+    assert_eq!(status, 200, "{clusters}");
+    let clusters: Value = serde_json::from_str(&clusters).unwrap();
+    let row = &clusters["clusters"][0];
+    assert_eq!((&row["keep"], &row["size"]), (&json!("a"), &json!(2)), "{clusters}");
+    let name = row["name"].as_str().expect("a name");
+    let (status, page) = server.request("GET", &format!("/clusters/{name}"), "", "");
+    assert!(status == 200 && page.contains(">b<"), "{page}");
+    assert_eq!(server.request("GET", "/", "", "").0, 200);
+}
+
+#[test]
 fn a_job_is_served_with_a_token() {
     let folder = Folder::new();
     let job = folder.path().join("job");

@@ -27,7 +27,7 @@ pub(crate) async fn overview(State(house): State<Arc<House>>) -> Result<Response
         lead(html, &figures);
         tiles(html, &figures);
         html.element("section", &[("aria-label", "Search")], |html| search_box(html, None));
-        pictures(html, &house.source, &bins, &sizes);
+        pictures(html, &house.source, &bins, &sizes, value(&figures, "removed"));
         html.element("section", &[], |html| {
             html.leaf("h2", &[], "Where things are");
             html.element("dl", &[("class", "list")], |html| {
@@ -75,7 +75,18 @@ fn tiles(html: &mut Html, figures: &[Figure]) {
     });
 }
 
-fn pictures(html: &mut Html, source: &Source, bins: &[Bin], of_size: &[SizeBin]) {
+/// What the picture of similarities shows: all of them, or some where there are very many.
+fn shown(bins: &[Bin], removed: u64) -> String {
+    let with = "with the kept document that stands for it, by their similarity.";
+    match bins.iter().map(|bin| bin.pairs).sum::<u64>() {
+        some if some < removed => {
+            format!("{} of {} near-duplicates, each {with}", thousands(some), thousands(removed))
+        }
+        _ => format!("Each near-duplicate {with}"),
+    }
+}
+
+fn pictures(html: &mut Html, source: &Source, bins: &[Bin], of_size: &[SizeBin], removed: u64) {
     let Ok(measure) = source.recipe().measure() else { return };
     let measure = Measure {
         similarity: measure.similarity,
@@ -88,11 +99,7 @@ fn pictures(html: &mut Html, source: &Source, bins: &[Bin], of_size: &[SizeBin])
             html.leaf("p", &[], "No near-duplicate was measured.");
             return;
         }
-        html.leaf(
-            "p",
-            &[],
-            "Each near-duplicate with the kept document that stands for it, by their similarity.",
-        );
+        html.leaf("p", &[], &shown(bins, removed));
         similarities(html, bins, &measure);
     });
     html.element("section", &[], |html| {
