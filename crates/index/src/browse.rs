@@ -50,6 +50,11 @@ impl Index {
         rows.into_iter().map(|(number, row)| entry(&now, number, &row, desk)).collect()
     }
 
+    /// The number of the first document of an id that is there.
+    pub fn first_of(&self, desk: &mut Desk, id: &str) -> Result<Option<u32>, IndexError> {
+        self.inner.now().first_of(&self.inner.home.tables, id, &mut desk.room)
+    }
+
     /// The document of a number; nothing when it was taken out.
     pub fn entry(&self, desk: &mut Desk, number: u32) -> Result<Option<Entry>, IndexError> {
         let now = self.inner.now();

@@ -3,6 +3,7 @@
 use crate::desk::{Desk, Subject};
 use crate::error::IndexError;
 use crate::index::Index;
+use crate::near::word_key;
 use crate::part::{Counts, Part, Snapshot};
 use crate::row::{NOBODY, State};
 use crate::segment::{Postings, Room};
@@ -106,6 +107,10 @@ impl Index {
                 if leader.digest != row.digest || leader.state == State::Deleted {
                     checked.tell(|| format!("number {number} is said to have the words of {}", row.leader));
                 }
+            } else if row.words > 0
+                && !now.found(tables.words(), word_key(row.digest), &mut desk.room)?.contains(&number)
+            {
+                checked.tell(|| format!("number {number} is not found by its words"));
             } else if row.record == NOBODY {
                 checked.tell(|| format!("number {number} has nothing to be found by"));
             }

@@ -149,6 +149,11 @@ impl Desk {
         self.prepared(String::new(), None, examined)
     }
 
+    /// A document that was examined for another index of the same recipe, as this one keeps it.
+    pub fn adopt(&mut self, prepared: Prepared) -> Result<Prepared, String> {
+        self.prepared(prepared.id, prepared.url, prepared.examined)
+    }
+
     pub(crate) fn prepared(
         &mut self,
         id: String,

@@ -321,6 +321,19 @@ impl Index {
         require(self.folder(), self.recipe(), recipe)
     }
 
+    /// Refuses an index of another recipe, or whose methods learned other things.
+    pub fn require_like(&self, other: &Index) -> Result<(), IndexError> {
+        self.require(other.recipe())?;
+        if learned(&self.folder().join(KNOWLEDGE))? == learned(&other.folder().join(KNOWLEDGE))? {
+            return Ok(());
+        }
+        Err(IndexError::Request(format!(
+            "the methods of {} and {} learned from different collections; add the documents themselves",
+            self.folder().display(),
+            other.folder().display()
+        )))
+    }
+
     /// As [`Index::require`], of an index that need not be open.
     pub fn require_of(folder: &Path, recipe: &JobRecipe) -> Result<(), IndexError> {
         require(folder, &Index::recipe_of(folder)?, recipe)
@@ -480,18 +493,25 @@ fn require(folder: &Path, own: &JobRecipe, recipe: &JobRecipe) -> Result<(), Ind
 
 /// The digest of a recipe and of what its methods learned.
 fn stamp(recipe: &JobRecipe, knowledge: &Path) -> Result<u128, IndexError> {
+    let mut digests = hash::digest(recipe.to_toml().as_bytes()).to_le_bytes().to_vec();
+    digests.extend(learned(knowledge)?);
+    Ok(hash::digest(&digests))
+}
+
+/// The digests of what methods learned.
+fn learned(knowledge: &Path) -> Result<Vec<u8>, IndexError> {
     let mut names: Vec<PathBuf> = std::fs::read_dir(knowledge)
         .map_err(|error| IndexError::read(knowledge, error))?
         .flatten()
         .map(|entry| entry.path())
         .collect();
     names.sort();
-    let mut digests = hash::digest(recipe.to_toml().as_bytes()).to_le_bytes().to_vec();
+    let mut digests = Vec::new();
     for name in names.iter().filter(|name| name.is_file()) {
         let bytes = std::fs::read(name).map_err(|error| IndexError::read(name, error))?;
         digests.extend_from_slice(&hash::digest(&bytes).to_le_bytes());
     }
-    Ok(hash::digest(&digests))
+    Ok(digests)
 }
 
 fn lock(folder: &Path) -> Result<File, IndexError> {

@@ -209,6 +209,22 @@ impl Snapshot {
         Ok(live)
     }
 
+    /// The number of the first document of an id that is there.
+    pub(crate) fn first_of(
+        &self,
+        tables: &Tables,
+        id: &str,
+        room: &mut Room,
+    ) -> Result<Option<u32>, IndexError> {
+        for number in self.found(tables.ids(), id_key(id), room)? {
+            let row = self.row(number, room)?;
+            if row.state.is_live() && self.names(number, &row, room)?.0 == id {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
+    }
+
     /// The row of a document, with its state now.
     pub(crate) fn row(&self, number: u32, room: &mut Room) -> Result<Row, IndexError> {
         let owner = self.owner(number).ok_or_else(|| nobody(number))?;

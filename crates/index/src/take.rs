@@ -95,7 +95,11 @@ impl Index {
         let own = self.memory(settings.threads.max(1) + 1);
         let rest = Settings { memory: settings.memory.saturating_sub(own), ..settings.clone() };
         let room = rest.room(longest).map_err(|error| match error {
-            EngineError::Memory { why, needed } => EngineError::Memory { why, needed: needed + own },
+            EngineError::Memory { why, needed } => {
+                // Filters and tails take three eighths of what there is, up to a bound.
+                let desks = self.memory(settings.threads.max(1) + 1) - self.memory(0);
+                EngineError::Memory { why, needed: ((needed + desks) * 8).div_ceil(5) }
+            }
             error => error,
         })?;
         // One unit after the other: what is decided depends on what came before.

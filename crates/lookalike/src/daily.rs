@@ -68,6 +68,17 @@ impl Mark {
         serde_json::from_slice(index.mark()?).ok()
     }
 
+    /// True when one of its documents is still there.
+    fn is_alive(&self, index: &Index) -> Result<bool, IndexError> {
+        let mut desk = index.desk()?;
+        for number in self.first..self.next {
+            if index.entry(&mut desk, number)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn line(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("numbers can be written")
     }
@@ -164,10 +175,12 @@ impl Daily<'_> {
         match mark {
             Some(mark) if Some(mark.first) == first => Ok(Some(mark)),
             // Its documents would be taken for near-duplicates of themselves.
-            Some(mark) if !mark.finished => Err(IndexError::Request(format!(
+            Some(mark) if !mark.finished && mark.is_alive(index)? => Err(IndexError::Request(format!(
                 "{} holds the beginning of this run from another folder; go on there, or take its documents out",
                 index.folder().display()
             ))),
+            // Of what this run added nothing is known any more: another one came in between.
+            _ if first.is_some_and(|first| first < index.next()) => Err(others_came(index)),
             _ => Ok(None),
         }
     }
@@ -192,10 +205,7 @@ impl Daily<'_> {
             }
         };
         if index.next() != mark.next {
-            return Err(IndexError::Request(format!(
-                "{} got other documents since this run was stopped; remove what it added and begin it in a new folder",
-                index.folder().display()
-            )));
+            return Err(others_came(index));
         }
         let path = place.file(REJECTED);
         let failed = |error| IndexError::from(EngineError::write(&path, error));
@@ -233,6 +243,14 @@ impl Daily<'_> {
         let root = place.result("kept");
         Ok(cut.write(&self.corpus, self.recipe.content()?, &root, threads, watch)?)
     }
+}
+
+fn others_came(index: &Index) -> IndexError {
+    IndexError::Request(format!(
+        "{} got other documents since this run was stopped; take out what it added with `lookalike index remove`, and begin it \
+         in a new folder",
+        index.folder().display()
+    ))
 }
 
 /// The records of a portion that are no documents, as lines.
@@ -327,7 +345,7 @@ impl<'t> Today<'t> {
             let summary = &mut findings.summary;
             summary.text_bytes += u64::from(entry.text_bytes);
             summary.exact_duplicates += u64::from(entry.leader != number);
-            let first = self.index.get(&mut desk, &entry.id)?.first().map(|first| first.number);
+            let first = self.index.first_of(&mut desk, &entry.id)?;
             summary.duplicate_ids += u64::from(first.is_some_and(|first| first < number));
             let State::Removed { witness, similarity } = entry.state else {
                 summary.kept += 1;

@@ -111,9 +111,7 @@ impl Tally {
             Verdict::Conflict { .. } => {
                 self.conflicts += 1;
                 if self.conflicts <= TOLD {
-                    tell(format_args!(
-                        "refused: {id} is there with other words; --replace takes the new ones"
-                    ));
+                    tell(format_args!("refused: {id} is there with other words"));
                 }
             }
         }
@@ -400,12 +398,13 @@ fn remove(args: &IndexRemoveArgs) -> Result<Outcome, Failure> {
 }
 
 fn merge(args: &IndexMergeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    let index = Index::open(&args.folder, Mode::Write(args.writing.writing()))?;
+    let memory = settings(&args.resources).memory;
+    let index = Index::open_within(&args.folder, Mode::Write(args.writing.writing()), memory)?;
     let mut tally = Tally::default();
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     for path in &args.others {
-        let other = Index::open(path, Mode::Read)?;
-        index.require(other.recipe())?;
+        let other = Index::open_within(path, Mode::Read, memory)?;
+        index.require_like(&other)?;
         if path.canonicalize().ok() == args.folder.canonicalize().ok() {
             return Err(Failure::Usage("an index cannot be added to itself; name another one".to_owned()));
         }
@@ -417,7 +416,7 @@ fn merge(args: &IndexMergeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> 
     drop(progress);
     index.close()?;
     tally.print()?;
-    Ok(Outcome::Done)
+    Ok(tally.outcome(args.resources.strict))
 }
 
 /// Adds all documents of another index.
@@ -427,7 +426,7 @@ fn bring(index: &Index, other: &Index, watch: &Watch, tally: &mut Tally) -> Resu
     for number in 0..other.next() {
         watch.check()?;
         let Some(prepared) = other.again(&mut source, number)? else { continue };
-        batch.push(prepared);
+        batch.push(desk.adopt(prepared).map_err(Failure::Missing)?);
         if batch.len() == AT_ONCE || number + 1 == other.next() {
             add_batch(index, &mut desk, std::mem::take(&mut batch), tally)?;
         }

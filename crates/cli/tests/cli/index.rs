@@ -174,6 +174,46 @@ fn two_indexes_become_one_as_if_all_had_come_to_it() {
 }
 
 #[test]
+fn what_is_merged_is_kept_as_the_index_keeps_it() {
+    let folder = Folder::new();
+    let documents = families(120, 17);
+    let input = folder.file("in.jsonl", jsonl(&documents));
+    let [texts, none, direct] = ["texts", "none", "direct"].map(|name| folder.join(name));
+    create(&texts);
+    [&none, &direct].into_iter().for_each(|place| {
+        index("create --no-text --progress none").path(place).run().exits(0);
+    });
+    add(&texts, &input).run().exits(0);
+    add(&direct, &input).run().exits(0);
+    index("merge --progress none").path(&none).path(&texts).run().exits(0);
+    let questions = jsonl(&documents);
+    let ask = |place: &Path| {
+        index("query --progress none").path(place).arg("-").run_with(&questions).exits(0).stdout
+    };
+    assert_eq!(stats(&none)["removed"], stats(&texts)["removed"]);
+    assert_eq!(ask(&none), ask(&direct));
+    assert_eq!(ask(&none), ask(&texts));
+}
+
+#[test]
+fn indexes_that_learned_from_different_collections_are_not_merged() {
+    let folder = Folder::new();
+    let documents = families(80, 19);
+    let [one, two] = ["one", "two"].map(|name| folder.join(name));
+    let halves = [&documents[..40], &documents[40..]];
+    for (place, half) in [&one, &two].into_iter().zip(halves) {
+        let learn = folder.file(format!("{}.jsonl", half[0].id), jsonl(half));
+        index("create --method imatch --progress none").path(place).option("--learn", learn).run().exits(0);
+    }
+    let sentence = format!(
+        "the methods of {} and {} learned from different collections; add the documents themselves",
+        one.display(),
+        two.display()
+    );
+    index("merge --progress none").path(&one).path(&two).run().fails(2, &sentence);
+}
+
+#[test]
 fn an_id_with_other_words_is_refused_or_takes_the_place() {
     let folder = Folder::new();
     let place = folder.join("index");
@@ -184,7 +224,7 @@ fn an_id_with_other_words_is_refused_or_takes_the_place() {
     add(&place, &old).run().exits(0);
     let done = add(&place, &new).run().exits(0);
     assert_eq!(printed(&done.stdout, "refused"), 1);
-    assert_eq!(done.stderr, "refused: a is there with other words; --replace takes the new ones\n");
+    assert_eq!(done.stderr, "refused: a is there with other words\n");
     add(&place, &new).arg("--strict").run().exits(3);
     let verdicts = add(&place, &new).arg("--verdicts").arg("-").run().exits(0).stdout;
     assert_eq!(verdicts, "{\"id\":\"a\",\"error\":\"the id is there with other words\"}\n");
@@ -463,6 +503,24 @@ fn a_begun_day_goes_on_in_its_own_folder_alone() {
 }
 
 #[test]
+fn a_begun_day_does_not_go_on_behind_another_one() {
+    let folder = Folder::new();
+    days(&folder);
+    let (place, job) = (folder.join("index"), folder.join("job1"));
+    day(&folder, 0, &place, &folder.join("job0")).run().exits(0);
+    fs::create_dir_all(job.join("work")).unwrap();
+    fs::write(job.join("work/lock"), "").unwrap();
+    fs::create_dir_all(job.join("removed.jsonl/x")).unwrap();
+    day(&folder, 1, &place, &job).run().exits(1);
+    fs::remove_dir_all(job.join("removed.jsonl")).unwrap();
+    day(&folder, 2, &place, &folder.join("job2")).run().exits(0);
+    // Its documents would be taken for near-duplicates of themselves.
+    let before = stats(&place)["documents"].clone();
+    day(&folder, 1, &place, &job).run().refuses_with(2, &["got other documents since this run was stopped"]);
+    assert_eq!(stats(&place)["documents"], before);
+}
+
+#[test]
 fn a_stream_is_answered_line_by_line_and_goes_on_behind_bad_lines() {
     let folder = Folder::new();
     let (place, documents) = (folder.join("index"), families(60, 20));
@@ -564,18 +622,16 @@ fn of_two_processes_that_write_one_is_refused() {
     let input = folder.file("in.jsonl", jsonl(&families(5, 24)));
     // It writes as long as its input is open.
     let mut first = index("add --progress none").path(&place).arg("-").start_open();
+    // The log is there once it holds the index.
     let begun = Instant::now();
+    while !place.join("log-00000000").exists() && begun.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(2));
+    }
     let sentence = format!(
         "{} is being written to by another process; send documents to that one, or wait for it to end",
         place.display()
     );
-    let refused = loop {
-        let done = add(&place, &input).run();
-        if done.code != Some(0) || begun.elapsed() > Duration::from_secs(20) {
-            break done;
-        }
-    };
-    refused.fails(1, &sentence);
+    add(&place, &input).run().fails(1, &sentence);
     index("remove").path(&place).arg("doc-00000").run().fails(1, &sentence);
     // Whoever reads is let in.
     assert_clean(&place);
