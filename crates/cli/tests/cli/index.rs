@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -473,17 +473,22 @@ fn against_an_index_alone_says_the_same_and_leaves_it_as_it_was() {
     assert_eq!((again.count("kept"), again.count("removed"), again.count("against")), (0, 120, 240));
 }
 
-#[test]
-fn a_begun_day_goes_on_in_its_own_folder_alone() {
-    let folder = Folder::new();
-    days(&folder);
+/// An index, and the folder of a second day that was stopped: all its documents are in the index, and none of its results is there.
+fn begun_day(folder: &Folder) -> (PathBuf, PathBuf) {
+    days(folder);
     let (place, job) = (folder.join("index"), folder.join("job1"));
-    day(&folder, 0, &place, &folder.join("job0")).run().exits(0);
-    // All documents are in the index by then, and none of the results is there.
+    day(folder, 0, &place, &folder.join("job0")).run().exits(0);
     fs::create_dir_all(job.join("work")).unwrap();
     fs::write(job.join("work/lock"), "").unwrap();
     fs::create_dir_all(job.join("removed.jsonl/x")).unwrap();
-    day(&folder, 1, &place, &job).run().exits(1);
+    day(folder, 1, &place, &job).run().exits(1);
+    (place, job)
+}
+
+#[test]
+fn a_begun_day_goes_on_in_its_own_folder_alone() {
+    let folder = Folder::new();
+    let (place, job) = begun_day(&folder);
     assert_eq!(stats(&place)["documents"], 240);
     let sentence = format!(
         "{} holds the beginning of this run from another folder; go on there, or take its documents out",
@@ -505,13 +510,7 @@ fn a_begun_day_goes_on_in_its_own_folder_alone() {
 #[test]
 fn a_begun_day_does_not_go_on_behind_another_one() {
     let folder = Folder::new();
-    days(&folder);
-    let (place, job) = (folder.join("index"), folder.join("job1"));
-    day(&folder, 0, &place, &folder.join("job0")).run().exits(0);
-    fs::create_dir_all(job.join("work")).unwrap();
-    fs::write(job.join("work/lock"), "").unwrap();
-    fs::create_dir_all(job.join("removed.jsonl/x")).unwrap();
-    day(&folder, 1, &place, &job).run().exits(1);
+    let (place, job) = begun_day(&folder);
     fs::remove_dir_all(job.join("removed.jsonl")).unwrap();
     day(&folder, 2, &place, &folder.join("job2")).run().exits(0);
     // Its documents would be taken for near-duplicates of themselves.

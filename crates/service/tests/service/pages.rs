@@ -22,59 +22,15 @@ fn tags(page: &str) -> Vec<(String, Vec<(String, String)>)> {
     tokens.filter_map(tag).collect()
 }
 
+/// All that pages are made of.
+const ALLOWED: &str = "a bdi body button caption code dd del desc details div dl dt figcaption figure form h1 h2 head \
+                       header html input ins label line link main meta nav option p pre rect section select span \
+                       summary svg table tbody td text textarea th thead title tr";
+
 /// Nothing runs, nothing is loaded from elsewhere, and every field has its label.
 #[track_caller]
 fn check(page: &str) {
     let tags = tags(page);
-    let allowed = [
-        "a",
-        "bdi",
-        "body",
-        "button",
-        "caption",
-        "code",
-        "dd",
-        "del",
-        "desc",
-        "details",
-        "div",
-        "dl",
-        "dt",
-        "figcaption",
-        "figure",
-        "form",
-        "h1",
-        "h2",
-        "head",
-        "header",
-        "html",
-        "input",
-        "ins",
-        "label",
-        "line",
-        "link",
-        "main",
-        "meta",
-        "nav",
-        "option",
-        "p",
-        "pre",
-        "rect",
-        "section",
-        "select",
-        "span",
-        "summary",
-        "svg",
-        "table",
-        "tbody",
-        "td",
-        "text",
-        "textarea",
-        "th",
-        "thead",
-        "title",
-        "tr",
-    ];
     let labelled: Vec<&str> = tags
         .iter()
         .filter(|(name, _)| name == "label")
@@ -83,7 +39,7 @@ fn check(page: &str) {
         })
         .collect();
     for (name, attributes) in &tags {
-        assert!(allowed.contains(&name.as_str()), "<{name}> in {page}");
+        assert!(ALLOWED.split(' ').any(|allowed| allowed == name), "<{name}> in {page}");
         let get = |wanted: &str| {
             attributes.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
         };
