@@ -350,51 +350,63 @@ impl<'c> Crowds<'c> {
     }
 }
 
+/// Hands over every pair, in the order of left and right documents.
+pub(crate) fn each_match<E: From<EngineError>>(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    mut each: impl FnMut(&Match<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let references = catalogue.references();
+    let directed = ctx.directed();
+    let (mut lefts, mut rights) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
+    let mut records = Run::open(&ctx.file(FILE), Pairs::label(ctx))?.records();
+    let mut left = None;
+    let mut seen = 0u64;
+    while let Some(bytes) = records.next()? {
+        seen += 1;
+        if seen.is_multiple_of(65_536) {
+            ctx.check()?;
+        }
+        let (pair, forward, backward, said) = Pairs.get(bytes);
+        let (a, b) = uncouple(pair);
+        let names = match left.take().filter(|(n, _)| *n == a) {
+            Some((_, names)) => names,
+            None => lefts.names(a)?,
+        };
+        let other = rights.names(b)?;
+        each(&Match {
+            left: Named { n: a, id: &names.id, url: names.url.as_deref() },
+            right: Named { n: b - references, id: &other.id, url: other.url.as_deref() },
+            similarity: f64::from_bits(forward),
+            reverse: directed.then(|| f64::from_bits(backward)),
+            near: said & NEAR > 0,
+            methods: said as u8,
+        })?;
+        left = Some((a, names));
+    }
+    Ok(())
+}
+
+/// What was found of both corpora.
+pub(crate) fn saved_counts(ctx: &Context<'_>) -> Result<BothCounts, EngineError> {
+    let missing = || EngineError::Damaged { file: ctx.file(COUNTS), what: "it is not there".to_owned() };
+    ctx.saved(COUNTS)?.ok_or_else(missing)
+}
+
 impl OpenJob {
     /// Hands over every pair of a comparison that was run, in the order of left and right documents.
     pub fn matches<E: From<EngineError>>(
         &self,
         watch: &Watch,
-        mut each: impl FnMut(&Match<'_>) -> Result<(), E>,
+        each: impl FnMut(&Match<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let ctx = self.context(watch)?;
-        let catalogue = Catalogue::load(&ctx)?;
-        let references = catalogue.references();
-        let directed = ctx.directed();
-        let (mut lefts, mut rights) = (Lookup::new(&ctx, &catalogue), Lookup::new(&ctx, &catalogue));
-        let mut records = Run::open(&ctx.file(FILE), Pairs::label(&ctx))?.records();
-        let mut left = None;
-        let mut seen = 0u64;
-        while let Some(bytes) = records.next()? {
-            seen += 1;
-            if seen.is_multiple_of(65_536) {
-                ctx.check()?;
-            }
-            let (pair, forward, backward, said) = Pairs.get(bytes);
-            let (a, b) = uncouple(pair);
-            let names = match left.take().filter(|(n, _)| *n == a) {
-                Some((_, names)) => names,
-                None => lefts.names(a)?,
-            };
-            let other = rights.names(b)?;
-            each(&Match {
-                left: Named { n: a, id: &names.id, url: names.url.as_deref() },
-                right: Named { n: b - references, id: &other.id, url: other.url.as_deref() },
-                similarity: f64::from_bits(forward),
-                reverse: directed.then(|| f64::from_bits(backward)),
-                near: said & NEAR > 0,
-                methods: said as u8,
-            })?;
-            left = Some((a, names));
-        }
-        Ok(())
+        each_match(&ctx, &Catalogue::load(&ctx)?, each)
     }
 
     /// What was found of both corpora.
     pub fn both_counts(&self, watch: &Watch) -> Result<BothCounts, EngineError> {
-        let ctx = self.context(watch)?;
-        let missing = || EngineError::Damaged { file: ctx.file(COUNTS), what: "it is not there".to_owned() };
-        ctx.saved(COUNTS)?.ok_or_else(missing)
+        saved_counts(&self.context(watch)?)
     }
 
     /// The shards of both corpora, in order.

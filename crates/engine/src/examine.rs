@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use lookalike_corpus::{Corpus, ReadOptions};
-use lookalike_methods::{Detail, Key, Method, Score, Sketch};
+use lookalike_methods::{Asked, Detail, Key, Method, Score, Sketch};
 use lookalike_model::Document;
 use lookalike_text::Profile;
 use lookalike_text::extract::{ContentMode, Extractor};
@@ -19,7 +19,8 @@ use crate::lexicon;
 use crate::measure::{Measure, Measured};
 use crate::panel::{MOST_METHODS, Panel, Seat};
 use crate::reading::Readings;
-use crate::recipe::JobRecipe;
+use crate::recipe::{JobRecipe, Keep, Within};
+use crate::sketch;
 use crate::survey;
 use crate::walk::Watch;
 
@@ -27,7 +28,7 @@ use crate::walk::Watch;
 pub type Shared = [u32; MOST_METHODS];
 
 /// The name under which a lexicon that was given lies among what was learned.
-const GIVEN: &str = "given";
+pub(crate) const GIVEN: &str = "given";
 
 /// What methods must know of a collection, in a folder of its own.
 #[derive(Debug)]
@@ -78,12 +79,26 @@ impl Knowledge<'_> {
     }
 }
 
-fn nothing() -> Corpus {
+pub(crate) fn nothing() -> Corpus {
     Corpus::in_memory("nothing.jsonl", Vec::new().into(), ReadOptions::default())
 }
 
 /// A context with all that methods must know, which lies in `folder` or is put there.
-fn known<'j>(
+pub(crate) fn known<'j>(
+    recipe: &'j JobRecipe,
+    corpus: &'j Corpus,
+    settings: &'j Settings,
+    watch: &'j Watch,
+    folder: &Path,
+) -> Result<Context<'j>, EngineError> {
+    let mut ctx = lexical(recipe, corpus, settings, watch, folder)?;
+    survey::make_room(&mut ctx)?;
+    survey::survey(&ctx)?;
+    Ok(ctx)
+}
+
+/// A context with the lexicons that methods ask for, which lie in `folder` or are put there.
+pub(crate) fn lexical<'j>(
     recipe: &'j JobRecipe,
     corpus: &'j Corpus,
     settings: &'j Settings,
@@ -95,8 +110,6 @@ fn known<'j>(
     ctx.stamp = hash::digest(recipe.to_toml().as_bytes());
     ctx.lexicon = Some(folder.join(GIVEN)).filter(|_| recipe.lexicon.is_some());
     lexicon::provide(&mut ctx)?;
-    survey::make_room(&mut ctx)?;
-    survey::survey(&ctx)?;
     Ok(ctx)
 }
 
@@ -109,6 +122,8 @@ pub struct Examiner {
     measuring: Profile,
     measures: bool,
     content: ContentMode,
+    keep: Keep,
+    within: Option<Within>,
 }
 
 impl std::fmt::Debug for Examiner {
@@ -140,8 +155,8 @@ impl Examiner {
         let settings = Settings { threads: 1, memory: u64::MAX / 4, spool: Spool::None };
         let (corpus, watch) = (nothing(), Watch::default());
         let ctx = known(&recipe, &corpus, &settings, &watch, knowledge)?;
-        let Context { panel, measure, profile, measuring, measures, content, .. } = ctx;
-        Ok(Examiner { panel, measure, profile, measuring, measures, content, recipe })
+        let Context { panel, measure, profile, measuring, measures, content, keep, within, .. } = ctx;
+        Ok(Examiner { panel, measure, profile, measuring, measures, content, keep, within, recipe })
     }
 
     /// The recipe.
@@ -169,6 +184,20 @@ impl Examiner {
         self.panel.proposers().iter().map(|seat| &*seat.method)
     }
 
+    pub(crate) fn seat(&self, method: usize) -> &Seat {
+        &self.panel.proposers()[method]
+    }
+
+    /// True unless a proposed pair is told apart by its records, whatever its documents are when they are looked at.
+    pub fn possible(&self, [a, b]: [&[u8]; 2], shared: &Shared) -> bool {
+        match self.recipe.verified {
+            true => self.promising([a, b], shared),
+            false => {
+                self.proposed(shared) && self.panel.accept(a, b, shared, || Some(Score::even(1.0))).is_some()
+            }
+        }
+    }
+
     /// Bytes of a record.
     pub fn record_bytes(&self) -> usize {
         self.panel.width()
@@ -177,6 +206,14 @@ impl Examiner {
     /// A document's length, as a method sees it; 0 when it has no signature for it.
     pub fn length(&self, method: usize, record: &[u8]) -> u32 {
         self.panel.proposers()[method].length(record)
+    }
+
+    /// What a method is told of a pair that was proposed so often, both ways where some keys only ask; nothing when that is too
+    /// seldom.
+    pub fn shared(&self, method: usize, asked: Asked) -> Option<u32> {
+        let method = &self.seat(method).method;
+        let enough = asked.forward.max(asked.backward) >= method.keys_to_share();
+        enough.then(|| if method.asks() { asked.pack() } else { asked.forward })
     }
 
     /// True when a pair was proposed by as many methods as must.
@@ -278,37 +315,34 @@ impl Desk {
 
     /// Examines a document. An error says why a method cannot read it.
     pub fn document(&mut self, examiner: &Examiner, document: &Document<'_>) -> Result<Examined, String> {
+        let within = sketch::within(examiner.within.as_ref(), &examiner.keep, document);
         let text = self.extractor.extract(document, examiner.content).text.to_owned();
-        self.text(examiner, text)
+        self.examine(examiner, text, within)
     }
 
     /// Examines a text that was extracted.
     pub fn text(&mut self, examiner: &Examiner, text: String) -> Result<Examined, String> {
-        let panel = &examiner.panel;
-        if let Some(reason) = panel.refuses(&text) {
-            return Err(reason);
-        }
-        self.readings.turn();
-        let words = self.readings.words(&text);
-        let mut examined = Examined { words: words.len() as u32, ..Examined::default() };
-        let wordless = words.is_empty();
-        if !wordless {
-            examined.digest = words.digest();
-        }
-        for (place, seat) in panel.seats().iter().enumerate() {
-            self.sketch.clear();
-            if let Some(page) = self.readings.page(place, &text).filter(|_| !wordless) {
-                seat.method.sketch(&page, &mut self.sketch);
-            }
-            Panel::put(seat, &self.sketch, &mut examined.record);
-            if place < panel.proposers().len() {
-                let mut keys = self.sketch.keys.clone();
-                keys.sort_unstable();
-                keys.dedup_by_key(|key| key.value);
-                examined.keys.push(keys);
-            }
-        }
-        if examiner.measures && !wordless {
+        self.examine(examiner, text, 0)
+    }
+
+    /// Makes the sketch of a document and nothing else: no text, and nothing to measure by. `sketch` is used again for one document
+    /// after the other. Returns the bytes of its text, or why a method cannot read it.
+    pub fn sketch(
+        &mut self,
+        examiner: &Examiner,
+        document: &Document<'_>,
+        sketch: &mut Examined,
+    ) -> Result<usize, String> {
+        let within = sketch::within(examiner.within.as_ref(), &examiner.keep, document);
+        let text = self.extractor.extract(document, examiner.content).text;
+        read(&mut self.readings, &mut self.sketch, examiner, text, within, sketch)?;
+        Ok(text.len())
+    }
+
+    fn examine(&mut self, examiner: &Examiner, text: String, within: u64) -> Result<Examined, String> {
+        let mut examined = Examined::default();
+        read(&mut self.readings, &mut self.sketch, examiner, &text, within, &mut examined)?;
+        if examiner.measures && examined.words > 0 {
             examined.symbols = self.symbols(examiner, &text).to_vec();
         }
         examined.text = text;
@@ -334,4 +368,44 @@ impl Desk {
         examiner.measure.prepare(symbols, &mut prepared, &mut self.sorting);
         prepared
     }
+}
+
+/// Replaces words, digest, record and keys with those of a text.
+fn read(
+    readings: &mut Readings,
+    sketch: &mut Sketch,
+    examiner: &Examiner,
+    text: &str,
+    within: u64,
+    out: &mut Examined,
+) -> Result<(), String> {
+    let panel = &examiner.panel;
+    if let Some(reason) = panel.refuses(text) {
+        return Err(reason);
+    }
+    readings.turn();
+    let words = readings.words(text);
+    let wordless = words.is_empty();
+    if wordless && panel.refuses("").is_some() {
+        return Err(sketch::NO_WORD.to_owned());
+    }
+    out.words = words.len() as u32;
+    out.digest = sketch::digest_within(words, within);
+    out.record.clear();
+    out.keys.resize_with(panel.proposers().len(), Vec::new);
+    let turn = sketch::turn(within);
+    for (place, seat) in panel.seats().iter().enumerate() {
+        sketch.clear();
+        if let Some(page) = readings.page(place, text).filter(|_| !wordless) {
+            seat.method.sketch(&page, sketch);
+        }
+        Panel::put(seat, sketch, &mut out.record);
+        if let Some(keys) = out.keys.get_mut(place) {
+            keys.clear();
+            keys.extend(sketch.keys.iter().map(|key| Key { value: key.value ^ turn, ..*key }));
+            keys.sort_unstable();
+            keys.dedup_by_key(|key| key.value);
+        }
+    }
+    Ok(())
 }

@@ -13,6 +13,8 @@
 //! - `results`, `kept`: files for people and programs
 //! - [`patch`]: a corpus without the documents that a list names
 //!
+//! [`spread`] has the parts of a job that another engine leads over many machines.
+//!
 //! Beside them: [`examine`], one document at a time, for whoever keeps what it is found by; [`panel`], the methods of a run together; [`walk`], every document of a corpus; [`shelf`], a copy of
 //! documents to read by number; [`measure`], the true similarity of two documents; [`gauge`], that of any pairs on a shelf;
 //! [`pipeline`], documents through workers in order; [`store`], run files and external sorting; [`workplace`], a folder in which other
@@ -46,6 +48,7 @@ pub mod shelf;
 mod sides;
 mod sieve;
 mod sketch;
+pub mod spread;
 mod star;
 pub mod store;
 mod survey;

@@ -38,9 +38,4 @@ impl Sides {
     pub(crate) fn has_right(&self, document: u32) -> bool {
         document >= self.right || self.both.get(document)
     }
-
-    /// Two documents, or what they stand for, are on different sides.
-    pub(crate) fn across(&self, a: u32, b: u32) -> bool {
-        self.has_left(a) && self.has_right(b) || self.has_left(b) && self.has_right(a)
-    }
 }

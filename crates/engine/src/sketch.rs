@@ -361,6 +361,9 @@ impl Weight for Sketched {
     }
 }
 
+/// Why a document without words is rejected that a method would read.
+pub(crate) const NO_WORD: &str = "the run's profile finds no word in it; the profile web would";
+
 /// Everything that a worker uses again for one document after the other.
 pub(crate) struct Workshop {
     lines: LineReader,
@@ -558,11 +561,10 @@ impl Tools {
         let wordless = features.is_empty();
         if wordless && ctx.panel.refuses("").is_some() {
             // The method would read it, but what has no words is compared with nothing.
-            let reason =
-                Reason::Broken("the run's profile finds no word in it; the profile web would".to_owned());
+            let reason = Reason::Broken(NO_WORD.to_owned());
             return out.reject(ctx, number.into(), document.place.position, &reason);
         }
-        let within = within(ctx, document);
+        let within = within(ctx.within.as_ref(), &ctx.keep, document);
         let mut row = Row {
             words: features.len() as u32,
             text: text.len() as u32,
@@ -580,7 +582,7 @@ impl Tools {
         }
         out.rows.push(row);
         let mut found = wanted.sieve.is_none();
-        let turn = if within == 0 { 0 } else { hash::mix(within) };
+        let turn = turn(within);
         for (place, seat) in ctx.panel.seats().iter().enumerate() {
             self.sketch.clear();
             // A document that cannot be measured is paired with nothing.
@@ -618,7 +620,8 @@ impl Tools {
     fn again(&mut self, ctx: &Context<'_>, document: &Document<'_>) -> (u128, &[u64]) {
         let text = self.extractor.extract(document, ctx.content).text;
         self.readings.turn();
-        let digest = digest_within(self.readings.words(text), within(ctx, document));
+        let digest =
+            digest_within(self.readings.words(text), within(ctx.within.as_ref(), &ctx.keep, document));
         (digest, ctx.measure.symbols(self.readings.measuring(text), &mut self.symbols))
     }
 }
@@ -684,23 +687,28 @@ impl Weight for ReadAgain {
 }
 
 /// The digest of a document's words, and of what it is compared within; 0 for one without words.
-fn digest_within(words: &Features, within: u64) -> u128 {
+pub(crate) fn digest_within(words: &Features, within: u64) -> u128 {
     if words.is_empty() {
         return 0;
     }
     words.digest() ^ (u128::from(hash::mix(within)) << 64 | u128::from(within))
 }
 
+/// What the keys of a document are turned by, so that it meets only its like.
+pub(crate) fn turn(within: u64) -> u64 {
+    if within == 0 { 0 } else { hash::mix(within) }
+}
+
 /// The hash of what a document is compared within; 0 where all are compared with all.
-fn within(ctx: &Context<'_>, document: &Document<'_>) -> u64 {
-    let value = match &ctx.within {
+pub(crate) fn within(by: Option<&Within>, keep: &Keep, document: &Document<'_>) -> u64 {
+    let value = match by {
         None => return 0,
         Some(Within::Host) => {
             // Hosts have no case.
             let lower = document.url.map(|url| host(url).to_ascii_lowercase());
             return lower.map_or(1, |host| hash::word(host.as_bytes()).max(2));
         }
-        Some(Within::Field(_)) => document.extras.get(usize::from(matches!(ctx.keep, Keep::Field { .. }))),
+        Some(Within::Field(_)) => document.extras.get(usize::from(matches!(keep, Keep::Field { .. }))),
     };
     // Documents without a value are compared among themselves.
     value.map_or(1, |value| hash::word(value.as_bytes()).max(2))

@@ -99,7 +99,7 @@ pub(crate) fn walk(
 const FILE: &str = "survey";
 
 /// Writes down what all methods learned: so many whole passes, and so many units of the one under way.
-fn save(ctx: &Context<'_>, pass: u32, seen: usize) -> Result<(), EngineError> {
+pub(crate) fn save(ctx: &Context<'_>, pass: u32, seen: usize) -> Result<(), EngineError> {
     let mut writer = RunWriter::create(&ctx.file(FILE), ctx.label(FILE, 1))?;
     for survey in ctx.panel.seats().iter().filter_map(|seat| seat.method.survey()) {
         let saved = survey.save();
@@ -110,7 +110,7 @@ fn save(ctx: &Context<'_>, pass: u32, seen: usize) -> Result<(), EngineError> {
 }
 
 /// Gives methods back what was written down; returns how many passes are over and how many units of the next.
-fn load(ctx: &Context<'_>) -> Result<(u32, usize), EngineError> {
+pub(crate) fn load(ctx: &Context<'_>) -> Result<(u32, usize), EngineError> {
     let path = ctx.file(FILE);
     if !path.exists() {
         return Ok((0, 0));

@@ -323,6 +323,18 @@ impl Survey for Exact {
         }
         true
     }
+
+    fn merge(&self, _pass: u32, saved: &[u8]) -> bool {
+        let (counts, rest) = saved.as_chunks::<2>();
+        if counts.len() != COUNTERS || !rest.is_empty() {
+            return false;
+        }
+        for (counter, more) in self.counters.table().iter().zip(counts) {
+            let sum = counter.load(Ordering::Relaxed).saturating_add(u16::from_le_bytes(*more));
+            counter.store(sum, Ordering::Relaxed);
+        }
+        true
+    }
 }
 
 #[cfg(test)]

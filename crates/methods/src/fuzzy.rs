@@ -282,6 +282,14 @@ impl Survey for Fuzzy {
         self.settle();
         true
     }
+
+    fn merge(&self, _pass: u32, saved: &[u8]) -> bool {
+        let Some(counts) = surveys::load(MARK, CODE_POINTS, saved) else { return false };
+        for (counter, more) in self.table().iter().zip(counts) {
+            counter.fetch_add(u64::from_le_bytes(*more), Ordering::Relaxed);
+        }
+        true
+    }
 }
 
 #[cfg(test)]

@@ -264,6 +264,15 @@ impl Survey for Koala {
         }
         true
     }
+
+    fn merge(&self, _pass: u32, saved: &[u8]) -> bool {
+        let Some(counts) = surveys::load(MARK, 1 << COUNTER_BITS, saved) else { return false };
+        for (counter, more) in self.table().iter().zip(counts) {
+            let sum = counter.load(Ordering::Relaxed).saturating_add(u32::from_le_bytes(*more));
+            counter.store(sum, Ordering::Relaxed);
+        }
+        true
+    }
 }
 
 #[cfg(test)]

@@ -475,6 +475,10 @@ pub trait Survey: Send + Sync {
 
     /// Takes back what was saved; false when the bytes are of another kind.
     fn load(&self, saved: &[u8]) -> bool;
+
+    /// Adds what was gathered elsewhere in the same pass, of other documents, and saved; false when the bytes are of another
+    /// kind. What was known before the pass is the same there as here.
+    fn merge(&self, pass: u32, saved: &[u8]) -> bool;
 }
 
 /// The method that `text` names, such as `minhash` or `simhash:n=3+5,k=3`, for runs with this `setting`.

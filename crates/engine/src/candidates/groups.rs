@@ -14,16 +14,11 @@
 use std::collections::BTreeSet;
 
 use lookalike_methods::{Member, Method};
-use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
+use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::catalogue::{Bits, Catalogue, Lookup};
-use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::panel::Seat;
-use crate::recipe::Task;
-use crate::sides::Sides;
-use crate::store::file::RunWriter;
-use crate::store::sort::{Couples, Place, Sorted, Sorter, couple, existing};
+use crate::store::sort::couple;
 
 /// Neighbours that a member of a giant group is paired with, on either account.
 const NEIGHBOURS: usize = 8;
@@ -31,111 +26,114 @@ const NEIGHBOURS: usize = 8;
 /// Levels of strictness that are tried before a group is called giant.
 const STRICTEST: u32 = 8;
 
+/// Places of the sides where two corpora are compared.
+const LEFT: usize = 0;
+const RIGHT: usize = 1;
+
 /// Groups that are remembered, lest one that comes again proposes its pairs again: the shingles that two documents share
 /// make the same group each.
 const REMEMBERED: usize = 1 << 16;
 
-/// Where sorted pairs of a method go.
-pub(super) fn place(ctx: &Context<'_>, seat: usize) -> Place {
-    ctx.place(&format!("proposed{seat}"))
-}
-
-/// Where the other direction goes, where some keys only ask.
-pub(super) fn back_place(ctx: &Context<'_>, seat: usize) -> Place {
-    ctx.place(&format!("proposed{seat}.back"))
-}
-
 /// A document and the tag of the key that it is in a group by.
-type Tagged = (u32, u32);
+pub(crate) type Tagged = (u32, u32);
 
 /// Takes a part of a group.
-type Each<'e, 'c> = dyn FnMut(&mut Groups<'c>, &mut [Tagged]) -> Result<(), EngineError> + 'e;
+type Each<'e, 'c, H> = dyn FnMut(&mut Groups<'c, H>, &mut [Tagged]) -> Result<(), EngineError> + 'e;
 
 /// What a group needs to know of a document.
 #[derive(Debug, Clone, Copy)]
-struct Fact {
+pub(crate) struct Fact {
     /// Length as the method sees it.
-    length: u32,
+    pub(crate) length: u32,
     /// Hash of the payload.
-    mark: u32,
+    pub(crate) mark: u32,
 }
 
-/// The pairs of a method's groups, on their way to a sorter.
-pub(super) struct Groups<'c> {
-    catalogue: &'c Catalogue,
+/// Who is around a group: what it asks of its documents, and takes its pairs.
+pub(crate) trait Around {
+    /// What a group needs to know of a document.
+    fn fact(&self, document: u32) -> Fact;
+
+    /// What the methods keep of a document.
+    fn record(&mut self, document: u32) -> Result<&[u8], EngineError>;
+
+    /// Documents with lower numbers are there to be compared with.
+    fn references(&self) -> u32;
+
+    /// Two corpora are compared: a pair has a document of each.
+    fn compares(&self) -> bool;
+
+    /// Whether a document, or one that it stands for, is on the left side, and on the right side, where two corpora are compared.
+    fn sides(&self, document: u32) -> [bool; 2];
+
+    /// Takes a pair whose earlier document is found by the later; where no key only asks, any pair.
+    fn pair(&mut self, pair: u64) -> Result<(), EngineError>;
+
+    /// Takes a pair whose later document is found by the earlier, where some keys only ask.
+    fn pair_back(&mut self, pair: u64) -> Result<(), EngineError>;
+
+    /// Groups that stay too large are written down, and propose nothing.
+    fn writes_giants(&self) -> bool;
+
+    /// Takes a group that stays too large.
+    fn giant(&mut self, group: &[Tagged]) -> Result<(), EngineError>;
+
+    /// All groups up to this key have proposed their pairs.
+    fn behind(&mut self, key: u64) -> Result<(), EngineError>;
+}
+
+/// From the groups of a method to pairs.
+pub(crate) struct Groups<'c, H> {
+    around: H,
     seat: &'c Seat,
-    facts: Vec<Fact>,
-    /// Pairs whose earlier document is found by the later; where no key only asks, all pairs.
-    pairs: Sorter<Couples>,
-    /// Pairs whose later document is found by the earlier.
-    back: Option<Sorter<Couples>>,
-    /// Groups up to this key are in runs already: an earlier process put them there.
+    /// Groups up to this key have proposed their pairs: an earlier process took them.
     skip: Option<u64>,
-    lookup: Lookup<'c>,
-    giants: Option<RunWriter>,
     giant_groups: u64,
     /// Groups up to this size propose all of their pairs.
     limit: usize,
-    /// Who is on which side, where two corpora are compared.
-    sides: Option<Sides>,
     /// Keys of more documents are dropped.
     most_common: u64,
-    remembered: Vec<u128>,
-    remembered_giants: Vec<u128>,
+    remembered: Remembered,
 }
 
-impl<'c> Groups<'c> {
-    pub(super) fn new(
-        ctx: &'c Context<'c>,
-        catalogue: &'c Catalogue,
-        number: usize,
-        represented: &Bits,
-    ) -> Result<Self, EngineError> {
-        let documents = u64::from(catalogue.len());
-        let seat = &ctx.panel.proposers()[number];
+/// Groups that were there before.
+#[derive(Debug)]
+pub(crate) struct Remembered {
+    groups: Vec<u128>,
+    giants: Vec<u128>,
+}
+
+impl Remembered {
+    /// Nothing yet.
+    pub(crate) fn new(method: &dyn Method) -> Self {
+        // Where keys are counted, every group counts.
+        let groups = if method.counts_keys() { Vec::new() } else { vec![0; REMEMBERED] };
+        Remembered { groups, giants: vec![0; REMEMBERED] }
+    }
+}
+
+/// What groups are cut by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Larger ones do not propose all of their pairs.
+    pub(crate) max_group: usize,
+    /// Documents of the corpus, of equal ones only the first.
+    pub(crate) different: u64,
+}
+
+impl<'c, H: Around> Groups<'c, H> {
+    /// Groups up to the key `skip` have proposed their pairs.
+    pub(crate) fn new(
+        around: H,
+        seat: &'c Seat,
+        limits: Limits,
+        skip: Option<u64>,
+        remembered: Remembered,
+    ) -> Self {
         let method = &seat.method;
-        let mut facts = Vec::with_capacity(catalogue.len() as usize);
-        catalogue.records(ctx, |_, record| {
-            let mark = xxh3_64(seat.payload(record)) as u32;
-            facts.push(Fact { length: seat.length(record), mark });
-        })?;
-        let memory = ctx.budget.free(documents, 12) as usize / 2;
-        let counts = method.counts_keys();
-        let kind = |sorter: Sorter<Couples>| if counts { sorter } else { sorter.distinct() };
-        let (pairs, back, skip) = if method.asks() {
-            // Two sorters do not come to the same key together, so an earlier process leaves nothing to go on from.
-            for place in [place(ctx, number), back_place(ctx, number)] {
-                existing(&place)?.iter().try_for_each(|path| remove_if_there(path))?;
-            }
-            let sorter = |place| kind(Sorter::new(place, Couples, memory / 2));
-            (sorter(place(ctx, number)), Some(sorter(back_place(ctx, number))), None)
-        } else {
-            let (pairs, skip) = Sorter::resume(place(ctx, number), Couples, memory)?;
-            (kind(pairs), None, skip)
-        };
-        let giants = match ctx.recipe.task {
-            Task::Dedup => None,
-            Task::Pairs | Task::Compare => {
-                Some(RunWriter::create(&ctx.file(&super::giants_name(number)), ctx.label("giants", 4))?)
-            }
-        };
-        Ok(Groups {
-            catalogue,
-            seat,
-            facts,
-            pairs,
-            back,
-            skip,
-            lookup: Lookup::new(ctx, catalogue),
-            giants,
-            giant_groups: 0,
-            limit: ctx.recipe.max_group.max(method.least_group()),
-            sides: if ctx.recipe.task == Task::Compare { Some(Sides::load(ctx, catalogue)?) } else { None },
-            // Of equal documents only one is in groups.
-            most_common: method.most_common(documents - u64::from(represented.count())),
-            remembered: if counts { Vec::new() } else { vec![0; REMEMBERED] },
-            remembered_giants: vec![0; REMEMBERED],
-        })
+        let limit = limits.max_group.max(method.least_group());
+        let most_common = method.most_common(limits.different);
+        Groups { around, seat, skip, giant_groups: 0, limit, most_common, remembered }
     }
 
     fn method(&self) -> &'c dyn Method {
@@ -143,7 +141,7 @@ impl<'c> Groups<'c> {
     }
 
     /// Takes one group: documents in order, each with its tag.
-    pub(super) fn take(&mut self, key: u64, group: &mut [Tagged]) -> Result<(), EngineError> {
+    pub(crate) fn take(&mut self, key: u64, group: &mut [Tagged]) -> Result<(), EngineError> {
         if group.len() < 2 || group.len() as u64 > self.most_common {
             return Ok(());
         }
@@ -154,25 +152,24 @@ impl<'c> Groups<'c> {
         self.cut(group, fresh)?;
         // The highest key cannot be told from none; then a later process does the last groups again.
         if fresh && key < u64::MAX - 1 {
-            self.pairs.checkpoint(key)?;
+            self.around.behind(key)?;
         }
         Ok(())
     }
 
-    /// True when the same group was there a while ago. Where keys are counted, every group counts.
+    /// True when the same group was there a while ago, where groups are remembered.
     fn seen_before(&mut self, group: &[Tagged]) -> bool {
-        if self.remembered.is_empty() {
-            return false;
-        }
-        remember(&mut self.remembered, digest(group))
+        !self.remembered.groups.is_empty() && remember(&mut self.remembered.groups, digest(group))
     }
 
     /// How many pairs of a group have a document of each corpus, where two are compared.
     fn across(&self, group: &[Tagged]) -> Option<usize> {
-        let sides = self.sides.as_ref()?;
+        if !self.around.compares() {
+            return None;
+        }
         let count =
-            |of: fn(&Sides, u32) -> bool| group.iter().filter(|(document, _)| of(sides, *document)).count();
-        Some(count(Sides::has_left) * count(Sides::has_right))
+            |side: usize| group.iter().filter(|(document, _)| self.around.sides(*document)[side]).count();
+        Some(count(LEFT) * count(RIGHT))
     }
 
     /// True when a group, or a part of one, proposes all of its pairs.
@@ -184,18 +181,18 @@ impl<'c> Groups<'c> {
     }
 
     fn length(&self, document: u32) -> u32 {
-        self.facts[document as usize].length
+        self.around.fact(document).length
     }
 
     /// Cuts a group, by length, wherever the next document is too long for the one before, and takes the parts.
     fn cut(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
-        if self.back.is_some() {
+        if self.method().asks() {
             return self.asked(group, fresh);
         }
         if self.method().longest_partner(0) == u32::MAX {
             return self.part(group, fresh);
         }
-        group.sort_unstable_by_key(|&(document, _)| (self.facts[document as usize].length, document));
+        group.sort_unstable_by_key(|&(document, _)| (self.length(document), document));
         let mut start = 0;
         for index in 1..=group.len() {
             let reach = self.method().longest_partner(self.length(group[index - 1].0));
@@ -234,10 +231,10 @@ impl<'c> Groups<'c> {
     /// Proposes two documents of a group, unless they cannot be like each other.
     fn pair(&mut self, a: Tagged, b: Tagged) -> Result<(), EngineError> {
         let (earlier, later) = if a.0 < b.0 { (a, b) } else { (b, a) };
-        let wanted = match &self.sides {
-            Some(sides) => sides.across(earlier.0, later.0),
+        let wanted = match self.around.compares() {
+            true => self.are_across(earlier.0, later.0),
             // Two documents that are only there to be compared with need no comparison.
-            None => later.0 >= self.catalogue.references(),
+            false => later.0 >= self.around.references(),
         };
         if earlier.0 == later.0 || !wanted {
             return Ok(());
@@ -249,16 +246,19 @@ impl<'c> Groups<'c> {
         }
         let couple = couple(earlier.0, later.0);
         if !method.only_asks(earlier.1) {
-            self.pairs.push(couple)?;
+            self.around.pair(couple)?;
         }
-        match &mut self.back {
-            Some(back) if !method.only_asks(later.1) => back.push(couple),
-            _ => Ok(()),
-        }
+        if method.asks() && !method.only_asks(later.1) { self.around.pair_back(couple) } else { Ok(()) }
+    }
+
+    /// Two documents, or what they stand for, are on different sides.
+    fn are_across(&self, a: u32, b: u32) -> bool {
+        let [a, b] = [a, b].map(|document| self.around.sides(document));
+        a[LEFT] && b[RIGHT] || b[LEFT] && a[RIGHT]
     }
 
     fn all_pairs(&mut self, group: &[Tagged]) -> Result<(), EngineError> {
-        if self.sides.is_some() {
+        if self.around.compares() {
             return self.pairs_across(group);
         }
         for (index, &one) in group.iter().enumerate() {
@@ -276,14 +276,13 @@ impl<'c> Groups<'c> {
 
     /// Proposes the pairs that have a document of each corpus.
     fn pairs_across(&mut self, group: &[Tagged]) -> Result<(), EngineError> {
-        let Some(sides) = &self.sides else { return Ok(()) };
-        let some = |of: fn(&Sides, u32) -> bool| -> Vec<Tagged> {
-            group.iter().copied().filter(|(document, _)| of(sides, *document)).collect()
+        let some = |side: usize| -> Vec<Tagged> {
+            group.iter().copied().filter(|(document, _)| self.around.sides(*document)[side]).collect()
         };
-        let (left, right) = (some(Sides::has_left), some(Sides::has_right));
+        let (left, right) = (some(LEFT), some(RIGHT));
         // Of two documents that each stand for both sides, one pair is enough.
-        let both = |(document, _): Tagged| sides.has_left(document) && sides.has_right(document);
-        let twins: Vec<bool> = left.iter().map(|&one| both(one)).collect();
+        let twins: Vec<bool> =
+            left.iter().map(|&(document, _)| self.around.sides(document) == [true; 2]).collect();
         for (&one, twin) in left.iter().zip(twins) {
             let length = self.length(one.0);
             let reach = self.method().longest_partner(length);
@@ -292,7 +291,7 @@ impl<'c> Groups<'c> {
                     longer if longer > length => longer > reach,
                     shorter => length > self.method().longest_partner(shorter),
                 };
-                let again = twin && other.0 < one.0 && other.0 < self.catalogue.references();
+                let again = twin && other.0 < one.0 && other.0 < self.around.references();
                 if !far && !again {
                     self.pair(one, other)?;
                 }
@@ -334,7 +333,12 @@ impl<'c> Groups<'c> {
 
     /// Hands the parts of a group at one level of strictness to `each`; returns the size of the largest, 0 when there
     /// are no such keys.
-    fn parts(&mut self, group: &[Tagged], level: u32, each: &mut Each<'_, 'c>) -> Result<usize, EngineError> {
+    fn parts(
+        &mut self,
+        group: &[Tagged],
+        level: u32,
+        each: &mut Each<'_, 'c, H>,
+    ) -> Result<usize, EngineError> {
         let (mut largest, mut number) = (0, 0);
         let (mut keys, mut parts, mut part) = (Vec::new(), Vec::new(), Vec::new());
         let seat = self.seat;
@@ -343,7 +347,7 @@ impl<'c> Groups<'c> {
             parts.clear();
             for (index, &(document, tag)) in group.iter().enumerate() {
                 keys.clear();
-                seat.method.split(seat.payload(self.lookup.record(document)?), tag, level, &mut keys);
+                seat.method.split(seat.payload(self.around.record(document)?), tag, level, &mut keys);
                 parts.extend(keys.get(number).map(|&key| (key, index as u32)));
             }
             if parts.is_empty() {
@@ -365,14 +369,9 @@ impl<'c> Groups<'c> {
     /// A group that stays too large.
     fn giant(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
         self.giant_groups += 1;
-        if let Some(giants) = &mut self.giants {
-            if remember(&mut self.remembered_giants, digest(group)) {
-                return Ok(());
-            }
-            for &(document, _) in group.iter() {
-                giants.push(&(document + 1).to_le_bytes())?;
-            }
-            return giants.push(&0u32.to_le_bytes());
+        if self.around.writes_giants() {
+            let again = remember(&mut self.remembered.giants, digest(group));
+            return if again { Ok(()) } else { self.around.giant(group) };
         }
         if fresh { self.some_pairs(group) } else { Ok(()) }
     }
@@ -380,7 +379,7 @@ impl<'c> Groups<'c> {
     /// Proposes each member with those just before it by length, and with a few that all have in common; every pair
     /// once, since methods may count.
     fn some_pairs(&mut self, group: &mut [Tagged]) -> Result<(), EngineError> {
-        group.sort_unstable_by_key(|&(document, _)| (self.facts[document as usize].length, document));
+        group.sort_unstable_by_key(|&(document, _)| (self.length(document), document));
         let landmarks = self.landmarks(group);
         for (index, &member) in group.iter().enumerate() {
             for &before in &group[index.saturating_sub(NEIGHBOURS)..index] {
@@ -399,7 +398,7 @@ impl<'c> Groups<'c> {
 
     /// Places of the members with the smallest payload hashes.
     fn landmarks(&self, group: &[Tagged]) -> Vec<usize> {
-        let mark = |&place: &usize| (self.facts[group[place].0 as usize].mark, group[place].0);
+        let mark = |&place: &usize| (self.around.fact(group[place].0).mark, group[place].0);
         let mut places: Vec<usize> = Vec::new();
         for place in 0..group.len() {
             places.push(place);
@@ -413,21 +412,10 @@ impl<'c> Groups<'c> {
         places
     }
 
-    /// All pairs, each as often as it was proposed.
-    pub(super) fn finish(self) -> Result<Found, EngineError> {
-        self.giants.map_or(Ok(()), RunWriter::finish)?;
-        let back = self.back.map(Sorter::sorted).transpose()?;
-        Ok(Found { pairs: self.pairs.sorted()?, back, giant_groups: self.giant_groups })
+    /// Who was around, the number of groups that did not propose all of their pairs, and what groups to come must remember.
+    pub(crate) fn finish(self) -> (H, u64, Remembered) {
+        (self.around, self.giant_groups, self.remembered)
     }
-}
-
-/// What the groups of a method came to.
-pub(super) struct Found {
-    /// Pairs, sorted, whose earlier document is found by the later; where no key only asks, all pairs.
-    pub(super) pairs: Sorted<Couples>,
-    /// Pairs, sorted, whose later document is found by the earlier.
-    pub(super) back: Option<Sorted<Couples>>,
-    pub(super) giant_groups: u64,
 }
 
 /// True when this was the last to be remembered at its place.

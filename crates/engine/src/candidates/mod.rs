@@ -4,15 +4,18 @@
 //! proposes pairs. Then the pairs of all methods are merged: those that any of them proposes, or those that all do.
 //!
 //! - `groups`: from a group to pairs
+//! - `filed`: what is around the groups of a job
 
-mod groups;
+pub(crate) mod filed;
+pub(crate) mod groups;
 
 use std::sync::atomic::Ordering;
 
 use lookalike_methods::Asked;
 use serde::{Deserialize, Serialize};
 
-use self::groups::{Found, Groups};
+use self::filed::Filed;
+use self::groups::{Groups, Limits, Remembered};
 use crate::catalogue::{Bits, Catalogue};
 use crate::classes;
 use crate::context::{Context, remove_if_there};
@@ -121,6 +124,28 @@ pub(crate) fn propose(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Propos
     Ok(done)
 }
 
+/// Takes candidates that were proposed elsewhere, in the order of their documents and each once, in place of finding them.
+pub(crate) fn give(
+    ctx: &Context<'_>,
+    given: impl Iterator<Item = Candidate>,
+    giant_groups: u64,
+) -> Result<Proposed, EngineError> {
+    let methods = ctx.panel.proposers().len();
+    let mut writer = RunWriter::create(&ctx.file(FILE), Candidate::label(ctx))?;
+    let (mut candidates, mut bytes) = (0, Vec::new());
+    for candidate in given {
+        bytes.clear();
+        candidate.encode(methods, &mut bytes);
+        writer.push(&bytes)?;
+        candidates += 1;
+    }
+    writer.finish()?;
+    for seat in 0..methods {
+        RunWriter::create(&ctx.file(&giants_name(seat)), ctx.label("giants", 4))?.finish()?;
+    }
+    Ok(Proposed { candidates, giant_groups })
+}
+
 /// How the postings of a method are kept.
 fn codec(ctx: &Context<'_>, seat: usize) -> Postings {
     Postings { tagged: ctx.panel.proposers()[seat].method.tagged() }
@@ -141,7 +166,11 @@ fn propose_one(
     // What an earlier process merged in steps is merged again: it may not have come to an end.
     existing(&ctx.place("merged"))?.iter().try_for_each(|path| remove_if_there(path))?;
     let runs = catalogue.key_runs(ctx, seat);
-    let mut groups = Groups::new(ctx, catalogue, seat, represented)?;
+    let (around, skip) = Filed::new(ctx, catalogue, seat)?;
+    let different = u64::from(catalogue.len() - represented.count());
+    let limits = Limits { max_group: ctx.recipe.max_group, different };
+    let proposer = &ctx.panel.proposers()[seat];
+    let mut groups = Groups::new(around, proposer, limits, skip, Remembered::new(&*proposer.method));
     let mut merge = Rebased::open(codec(ctx, seat), &ctx.place("merged"), &runs)?;
     let mut group: Vec<(u32, u32)> = Vec::new();
     let mut key = None;
@@ -171,12 +200,13 @@ fn propose_one(
     }
     drop(merge);
     let least = ctx.panel.proposers()[seat].method.keys_to_share();
-    let Found { pairs, back, giant_groups } = groups.finish()?;
+    let (around, giant_groups, _) = groups.finish();
+    let (pairs, back) = around.finish()?;
     let candidates = write_pairs(ctx, seat, pairs, back, least)?;
     let done = Proposed { candidates, giant_groups };
     ctx.save(&fact, &done)?;
     // What was sorted is of no more use, and large.
-    for place in [groups::place(ctx, seat), groups::back_place(ctx, seat), ctx.place("merged")] {
+    for place in [filed::place(ctx, seat), filed::back_place(ctx, seat), ctx.place("merged")] {
         existing(&place)?.iter().try_for_each(|path| remove_if_there(path))?;
     }
     runs.iter().try_for_each(|(path, _)| remove_if_there(path))?;

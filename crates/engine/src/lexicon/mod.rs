@@ -6,7 +6,7 @@
 //!
 //! - `tally`: the tables, and what they leave on disk
 
-mod tally;
+pub(crate) mod tally;
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
@@ -63,7 +63,7 @@ pub(crate) fn provide(ctx: &mut Context<'_>) -> Result<(), EngineError> {
         let path = match &given {
             Some((path, of)) if of == profile => path.clone(),
             _ => {
-                let path = ctx.file(&format!("lexicon{number}"));
+                let path = ctx.file(&file_name(number));
                 if !path.exists() {
                     count(ctx, profile, number, &path)?;
                 }
@@ -90,8 +90,13 @@ pub(crate) fn provide(ctx: &mut Context<'_>) -> Result<(), EngineError> {
     Ok(())
 }
 
+/// The name of a lexicon that was counted for the profile of this number among those that are asked for.
+pub(crate) fn file_name(number: usize) -> String {
+    format!("lexicon{number}")
+}
+
 /// The profiles of methods that ask for a lexicon, each with the most that is asked of it.
-fn wanted(panel: &Panel, run: &Profile) -> Vec<(Profile, Detail)> {
+pub(crate) fn wanted(panel: &Panel, run: &Profile) -> Vec<(Profile, Detail)> {
     let mut profiles: Vec<(Profile, Detail)> = Vec::new();
     for seat in panel.seats().iter().filter(|seat| seat.method.lexicon() > Detail::Nothing) {
         let (profile, detail) = (seat.method.profile().unwrap_or(run), seat.method.lexicon());
@@ -206,7 +211,7 @@ pub(crate) fn count(
 }
 
 /// What went wrong while a lexicon was written, or read again.
-fn broken(file: &Path, error: LexiconError) -> EngineError {
+pub(crate) fn broken(file: &Path, error: LexiconError) -> EngineError {
     match error {
         LexiconError::Io(error) => EngineError::write(file, error),
         other => EngineError::Damaged { file: file.to_owned(), what: other.to_string() },

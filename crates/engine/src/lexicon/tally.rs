@@ -186,6 +186,45 @@ impl Table {
     }
 }
 
+/// The words of some documents, all in one table.
+#[derive(Default)]
+pub(crate) struct Words {
+    table: Table,
+    counted: Counted,
+}
+
+impl Words {
+    /// Counts the words of a document.
+    pub(crate) fn see(&mut self, page: &Page<'_>, scratch: &mut Scratch) {
+        self.counted.documents += 1;
+        self.counted.occurrences += page.len() as u64;
+        each_word(page, scratch, |word, text, bin| self.table.take(word.hash, text, word.count, bin));
+    }
+
+    /// Bytes that they take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.table.bytes()
+    }
+
+    /// Forgets all words, in the order of their hashes, and how many documents and words there were.
+    pub(crate) fn drain(
+        &mut self,
+        each: impl FnMut(&Entry) -> Result<(), EngineError>,
+    ) -> Result<Counted, EngineError> {
+        self.table.drain(each)?;
+        Ok(std::mem::take(&mut self.counted))
+    }
+}
+
+/// The distinct words of a document, each with its spelling and the bin of its frequency.
+fn each_word(page: &Page<'_>, scratch: &mut Scratch, mut take: impl FnMut(&words::Word, &str, u8)) {
+    words::distinct(page, &mut scratch.words);
+    let most = scratch.words.iter().map(|word| word.count).max().unwrap_or(1);
+    for word in &scratch.words {
+        take(word, page.word(word.place as usize), bin(word.count, most));
+    }
+}
+
 impl Tally {
     /// Goes on with what an earlier process left; returns how many units it had seen.
     pub(super) fn resume(
@@ -386,7 +425,7 @@ fn merge(
 }
 
 /// Adds what one part says of a word to what others say.
-fn add(sum: &mut Entry, entry: &Entry) {
+pub(crate) fn add(sum: &mut Entry, entry: &Entry) {
     if sum.documents == 0 {
         sum.hash = entry.hash;
         sum.word.clone_from(&entry.word);

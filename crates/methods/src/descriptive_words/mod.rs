@@ -282,16 +282,18 @@ impl DescriptiveWords {
     }
 
     /// Takes back what was saved, if it fits what is known.
+    /// A sample that was written by candidates like these.
+    fn read_sample(&self, candidates: &Candidates, bytes: &mut Bytes<'_>) -> Option<Sample> {
+        let same = u64::from_le_bytes(bytes.take()?) == candidates.check;
+        same.then(|| Sample::read(self.sample, sample::MOST_HELD, candidates.places.len(), bytes))?
+    }
+
     fn read(&self, mut bytes: Bytes<'_>) -> Option<()> {
         match u8::from_le_bytes(bytes.take()?) {
             UNREADY => {}
             SAMPLE => match &*self.state() {
                 State::Gathering(candidates, sample) => {
-                    if u64::from_le_bytes(bytes.take()?) != candidates.check {
-                        return None;
-                    }
-                    let read =
-                        Sample::read(self.sample, sample::MOST_HELD, candidates.places.len(), &mut bytes)?;
+                    let read = self.read_sample(candidates, &mut bytes)?;
                     *sample.lock().unwrap_or_else(PoisonError::into_inner) = read;
                 }
                 _ => return None,
@@ -355,6 +357,21 @@ impl Survey for DescriptiveWords {
 
     fn load(&self, saved: &[u8]) -> bool {
         self.read(Bytes(saved)).is_some()
+    }
+
+    fn merge(&self, _pass: u32, saved: &[u8]) -> bool {
+        let mut bytes = Bytes(saved);
+        match (bytes.take().map(u8::from_le_bytes), &*self.state()) {
+            (Some(UNREADY), State::Unready) => bytes.is_empty(),
+            (Some(SAMPLE), State::Gathering(candidates, sample)) => {
+                let read = self.read_sample(candidates, &mut bytes);
+                let other = read.filter(|_| bytes.is_empty());
+                let taken =
+                    other.map(|other| sample.lock().unwrap_or_else(PoisonError::into_inner).merge(other));
+                taken.is_some()
+            }
+            _ => false,
+        }
     }
 }
 

@@ -57,6 +57,15 @@ impl Sample {
         }
     }
 
+    /// Takes the documents of another sample of the same kind.
+    pub(super) fn merge(&mut self, other: Sample) {
+        self.ceiling = self.ceiling.min(other.ceiling);
+        for (_, document) in self.documents.split_off(&self.ceiling) {
+            self.held -= document.len() + EACH;
+        }
+        other.documents.into_iter().for_each(|(digest, document)| self.put(digest, document));
+    }
+
     /// The documents, in the order of their digests.
     pub(super) fn rows(self) -> Rows<(u32, u8)> {
         let mut rows = Rows::new();

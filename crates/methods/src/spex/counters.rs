@@ -38,6 +38,17 @@ impl Counters {
         let _ = self.words()[word].fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
     }
 
+    /// Adds the words of another table, counter by counter, up to two.
+    pub(super) fn merge(&self, others: impl Iterator<Item = u64>) {
+        const LOW: u64 = 0x5555_5555_5555_5555;
+        for (word, other) in self.words().iter().zip(others) {
+            let one = word.load(Ordering::Relaxed);
+            // Two if either is two, or both are one; else one if either is.
+            let two = (one | other) >> 1 & LOW | one & other & LOW;
+            word.store(two << 1 | (one | other) & LOW & !two, Ordering::Relaxed);
+        }
+    }
+
     /// True for what was counted twice or more.
     pub(super) fn repeated(&self, hash: u64) -> bool {
         let (word, shift) = self.place(hash);
@@ -65,6 +76,21 @@ mod tests {
         }
         counters.clear();
         assert!((0..64).all(|hash| !counters.repeated(hash)));
+    }
+
+    #[test]
+    fn tables_are_added_counter_by_counter() {
+        let [sum, more] = [0, 1].map(|_| Counters::new(6));
+        for hash in 0..9u64 {
+            (0..hash / 3).for_each(|_| sum.add(hash));
+            (0..hash % 3).for_each(|_| more.add(hash));
+        }
+        sum.merge(more.words().iter().map(|word| word.load(Ordering::Relaxed)));
+        for hash in 0..9 {
+            assert_eq!(sum.repeated(hash), hash / 3 + hash % 3 >= 2, "{hash}");
+            sum.add(hash);
+            assert_eq!(sum.repeated(hash), hash / 3 + hash % 3 >= 1, "{hash}");
+        }
     }
 
     #[test]

@@ -213,6 +213,15 @@ impl Survey for Spex {
         }
         true
     }
+
+    fn merge(&self, pass: u32, saved: &[u8]) -> bool {
+        let each = self.tables[0].words().len();
+        let Some(saved) = surveys::load(MARK, each * self.tables.len(), saved) else { return false };
+        // The other table is known before the pass.
+        let filled = saved.chunks(each).nth(pass as usize % self.tables.len()).unwrap_or_default();
+        self.filled(pass).merge(filled.iter().map(|word| u64::from_le_bytes(*word)));
+        true
+    }
 }
 
 #[cfg(test)]

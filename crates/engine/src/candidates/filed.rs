@@ -1,0 +1,132 @@
+//! What is around the groups of a job: documents in its catalogue, and files that take pairs.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::giants_name;
+use super::groups::{Around, Fact, Tagged};
+use crate::catalogue::{Catalogue, Lookup};
+use crate::context::{Context, remove_if_there};
+use crate::error::EngineError;
+use crate::panel::Seat;
+use crate::recipe::Task;
+use crate::sides::Sides;
+use crate::store::file::RunWriter;
+use crate::store::sort::{Couples, Place, Sorted, Sorter, existing};
+
+/// Where sorted pairs of a method go.
+pub(super) fn place(ctx: &Context<'_>, seat: usize) -> Place {
+    ctx.place(&format!("proposed{seat}"))
+}
+
+/// Where the other direction goes, where some keys only ask.
+pub(super) fn back_place(ctx: &Context<'_>, seat: usize) -> Place {
+    ctx.place(&format!("proposed{seat}.back"))
+}
+
+/// What a group needs to know of the document with this record.
+pub(crate) fn fact(seat: &Seat, record: &[u8]) -> Fact {
+    Fact { length: seat.length(record), mark: xxh3_64(seat.payload(record)) as u32 }
+}
+
+/// The documents of a job, and the pairs of a method on their way to a sorter.
+pub(super) struct Filed<'c> {
+    catalogue: &'c Catalogue,
+    facts: Vec<Fact>,
+    /// Pairs whose earlier document is found by the later; where no key only asks, all pairs.
+    pairs: Sorter<Couples>,
+    /// Pairs whose later document is found by the earlier.
+    back: Option<Sorter<Couples>>,
+    lookup: Lookup<'c>,
+    giants: Option<RunWriter>,
+    /// Who is on which side, where two corpora are compared.
+    sides: Option<Sides>,
+}
+
+impl<'c> Filed<'c> {
+    /// For the method in this seat; also the last key whose group an earlier process took.
+    pub(super) fn new(
+        ctx: &'c Context<'c>,
+        catalogue: &'c Catalogue,
+        number: usize,
+    ) -> Result<(Self, Option<u64>), EngineError> {
+        let seat = &ctx.panel.proposers()[number];
+        let method = &seat.method;
+        let mut facts = Vec::with_capacity(catalogue.len() as usize);
+        catalogue.records(ctx, |_, record| facts.push(fact(seat, record)))?;
+        let memory = ctx.budget.free(catalogue.len().into(), 12) as usize / 2;
+        let kind = |sorter: Sorter<Couples>| if method.counts_keys() { sorter } else { sorter.distinct() };
+        let (pairs, back, skip) = if method.asks() {
+            // Two sorters do not come to the same key together, so an earlier process leaves nothing to go on from.
+            for place in [place(ctx, number), back_place(ctx, number)] {
+                existing(&place)?.iter().try_for_each(|path| remove_if_there(path))?;
+            }
+            let sorter = |place| kind(Sorter::new(place, Couples, memory / 2));
+            (sorter(place(ctx, number)), Some(sorter(back_place(ctx, number))), None)
+        } else {
+            let (pairs, skip) = Sorter::resume(place(ctx, number), Couples, memory)?;
+            (kind(pairs), None, skip)
+        };
+        let giants = match ctx.recipe.task {
+            Task::Dedup => None,
+            Task::Pairs | Task::Compare => {
+                Some(RunWriter::create(&ctx.file(&giants_name(number)), ctx.label("giants", 4))?)
+            }
+        };
+        let sides = if ctx.recipe.task == Task::Compare { Some(Sides::load(ctx, catalogue)?) } else { None };
+        let lookup = Lookup::new(ctx, catalogue);
+        Ok((Filed { catalogue, facts, pairs, back, lookup, giants, sides }, skip))
+    }
+
+    /// All pairs, each as often as it was proposed, and those of the other direction.
+    pub(super) fn finish(self) -> Result<(Sorted<Couples>, Option<Sorted<Couples>>), EngineError> {
+        self.giants.map_or(Ok(()), RunWriter::finish)?;
+        let back = self.back.map(Sorter::sorted).transpose()?;
+        Ok((self.pairs.sorted()?, back))
+    }
+}
+
+impl Around for Filed<'_> {
+    fn fact(&self, document: u32) -> Fact {
+        self.facts[document as usize]
+    }
+
+    fn record(&mut self, document: u32) -> Result<&[u8], EngineError> {
+        self.lookup.record(document)
+    }
+
+    fn references(&self) -> u32 {
+        self.catalogue.references()
+    }
+
+    fn compares(&self) -> bool {
+        self.sides.is_some()
+    }
+
+    fn sides(&self, document: u32) -> [bool; 2] {
+        self.sides.as_ref().map_or([false; 2], |sides| [sides.has_left(document), sides.has_right(document)])
+    }
+
+    fn pair(&mut self, pair: u64) -> Result<(), EngineError> {
+        self.pairs.push(pair)
+    }
+
+    fn pair_back(&mut self, pair: u64) -> Result<(), EngineError> {
+        self.back.as_mut().map_or(Ok(()), |back| back.push(pair))
+    }
+
+    fn writes_giants(&self) -> bool {
+        self.giants.is_some()
+    }
+
+    fn giant(&mut self, group: &[Tagged]) -> Result<(), EngineError> {
+        let Some(giants) = &mut self.giants else { return Ok(()) };
+        for &(document, _) in group {
+            giants.push(&(document + 1).to_le_bytes())?;
+        }
+        giants.push(&0u32.to_le_bytes())
+    }
+
+    fn behind(&mut self, key: u64) -> Result<(), EngineError> {
+        self.pairs.checkpoint(key)
+    }
+}

@@ -1,0 +1,271 @@
+//! From postings in the order of their keys to pairs, group by group.
+
+use std::sync::Arc;
+
+use crate::candidates::filed;
+use crate::candidates::groups::{Around, Fact, Groups, Limits, Remembered, Tagged};
+use crate::error::EngineError;
+use crate::examine::Examiner;
+use crate::panel::Seat;
+use crate::recipe::Task;
+use crate::store::sort::uncouple;
+
+/// A key of a document, with what its group must know of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Posting {
+    /// Number of the method.
+    pub method: usize,
+    /// The key. Order is that of signed numbers.
+    pub key: i64,
+    /// Number of the document.
+    pub document: u32,
+    /// What the method wants to know again.
+    pub tag: u32,
+    /// The document's length, as the method sees it.
+    pub length: u32,
+    /// Hash of its payload.
+    pub mark: u32,
+    /// Where two corpora are compared: it, or one that it stands for, is on the left side, and on the right side.
+    pub sides: [bool; 2],
+}
+
+/// Two documents that share a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Pair {
+    /// Number of the method.
+    pub method: usize,
+    /// The earlier document.
+    pub a: u32,
+    /// The later one.
+    pub b: u32,
+    /// The later is found by the earlier, where some keys only ask.
+    pub back: bool,
+}
+
+/// A group that stays too large and is written down in place of its pairs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Giant {
+    /// Number of the method.
+    pub method: usize,
+    /// Its documents.
+    pub documents: Vec<u32>,
+}
+
+/// What is known of the whole corpus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Whole {
+    /// Documents with different words.
+    pub different: u64,
+    /// Documents with lower numbers are there to be compared with.
+    pub references: u32,
+}
+
+/// Takes postings in the order of method, key and document, and hands out the pairs of every group.
+///
+/// A group is in memory while it is gone through: 28 bytes for each of its documents, and their records if these were given.
+pub struct GroupStream {
+    examiner: Arc<Examiner>,
+    whole: Whole,
+    last: Option<Posting>,
+    group: Vec<Tagged>,
+    company: Company,
+    /// What was proposed and not yet taken.
+    pairs: Vec<Pair>,
+    giants: Vec<Giant>,
+    giant_groups: u64,
+    /// Groups that were there before, by method.
+    remembered: Vec<Option<Remembered>>,
+}
+
+impl std::fmt::Debug for GroupStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GroupStream").field("last", &self.last).finish_non_exhaustive()
+    }
+}
+
+/// The members of a group, in the order of their numbers.
+#[derive(Debug, Default)]
+struct Company {
+    documents: Vec<(u32, Fact, [bool; 2])>,
+    records: Vec<u8>,
+    width: usize,
+    references: u32,
+    task: Option<Task>,
+    pairs: Vec<(u64, bool)>,
+    giants: Vec<Vec<u32>>,
+}
+
+impl Company {
+    fn place(&self, document: u32) -> usize {
+        self.documents.binary_search_by_key(&document, |(number, ..)| *number).unwrap_or_default()
+    }
+}
+
+impl Around for &mut Company {
+    fn fact(&self, document: u32) -> Fact {
+        self.documents[self.place(document)].1
+    }
+
+    fn record(&mut self, document: u32) -> Result<&[u8], EngineError> {
+        let at = self.place(document) * self.width;
+        self.records.get(at..at + self.width).ok_or_else(|| {
+            EngineError::Request(
+                "a group is too large, and the records of its documents were not given; take such keys out first"
+                    .to_owned(),
+            )
+        })
+    }
+
+    fn references(&self) -> u32 {
+        self.references
+    }
+
+    fn compares(&self) -> bool {
+        self.task == Some(Task::Compare)
+    }
+
+    fn sides(&self, document: u32) -> [bool; 2] {
+        self.documents[self.place(document)].2
+    }
+
+    fn pair(&mut self, pair: u64) -> Result<(), EngineError> {
+        self.pairs.push((pair, false));
+        Ok(())
+    }
+
+    fn pair_back(&mut self, pair: u64) -> Result<(), EngineError> {
+        self.pairs.push((pair, true));
+        Ok(())
+    }
+
+    fn writes_giants(&self) -> bool {
+        self.task != Some(Task::Dedup)
+    }
+
+    fn giant(&mut self, group: &[Tagged]) -> Result<(), EngineError> {
+        self.giants.push(group.iter().map(|&(document, _)| document).collect());
+        Ok(())
+    }
+
+    fn behind(&mut self, _key: u64) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+impl GroupStream {
+    /// For the postings of a corpus.
+    pub fn new(examiner: Arc<Examiner>, whole: Whole) -> Self {
+        let company = Company {
+            width: examiner.record_bytes(),
+            references: whole.references,
+            task: Some(examiner.recipe().task),
+            ..Company::default()
+        };
+        let remembered = examiner.methods().map(|_| None).collect();
+        GroupStream {
+            examiner,
+            whole,
+            last: None,
+            group: Vec::new(),
+            company,
+            pairs: Vec::new(),
+            giants: Vec::new(),
+            giant_groups: 0,
+            remembered,
+        }
+    }
+
+    /// Takes the next posting, with the record of its document if its group may be too large.
+    pub fn take(&mut self, posting: Posting, record: Option<&[u8]>) -> Result<(), EngineError> {
+        let key = |posting: &Posting| (posting.method, posting.key);
+        if let Some(last) = self.last {
+            if (key(&last), last.document) > (key(&posting), posting.document) {
+                return Err(EngineError::Request(format!(
+                    "postings are out of order: document {} with key {} of method {} came behind document {} with key {} of method {}; \
+                     the engine that brings them together must sort them by method, key and document",
+                    posting.document, posting.key, posting.method, last.document, last.key, last.method
+                )));
+            }
+            if key(&last) != key(&posting) {
+                self.close()?;
+            } else if last.document == posting.document {
+                return Ok(());
+            }
+        }
+        if posting.method >= self.remembered.len() {
+            return Err(EngineError::Request(format!("there is no method {} in this run", posting.method)));
+        }
+        self.last = Some(posting);
+        self.group.push((posting.document, posting.tag));
+        let fact = Fact { length: posting.length, mark: posting.mark };
+        self.company.documents.push((posting.document, fact, posting.sides));
+        if let Some(record) = record {
+            self.company.records.extend_from_slice(record);
+        }
+        Ok(())
+    }
+
+    /// The last group is whole.
+    pub fn finish(&mut self) -> Result<(), EngineError> {
+        self.close()?;
+        self.last = None;
+        Ok(())
+    }
+
+    /// Pairs that were proposed since the last call.
+    pub fn pairs(&mut self) -> std::vec::Drain<'_, Pair> {
+        self.pairs.drain(..)
+    }
+
+    /// Number of pairs that wait to be taken.
+    pub fn waiting(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Groups that stay too large, of runs that write them down, since the last call.
+    pub fn giants(&mut self) -> std::vec::Drain<'_, Giant> {
+        self.giants.drain(..)
+    }
+
+    /// Groups so far that did not propose all of their pairs.
+    pub fn giant_groups(&self) -> u64 {
+        self.giant_groups
+    }
+
+    /// Lets the group at hand propose its pairs.
+    fn close(&mut self) -> Result<(), EngineError> {
+        let Some(last) = self.last.filter(|_| self.group.len() > 1) else {
+            self.clear();
+            return Ok(());
+        };
+        let (method, examiner) = (last.method, self.examiner.clone());
+        let seat = examiner.seat(method);
+        let limits = Limits { max_group: examiner.recipe().max_group, different: self.whole.different };
+        let remembered = self.remembered[method].take().unwrap_or_else(|| Remembered::new(&*seat.method));
+        let mut groups = Groups::new(&mut self.company, seat, limits, None, remembered);
+        groups.take(last.key as u64, &mut self.group)?;
+        let (_, giant_groups, remembered) = groups.finish();
+        self.remembered[method] = Some(remembered);
+        self.giant_groups += giant_groups;
+        for (pair, back) in self.company.pairs.drain(..) {
+            let (a, b) = uncouple(pair);
+            self.pairs.push(Pair { method, a, b, back });
+        }
+        self.giants.extend(self.company.giants.drain(..).map(|documents| Giant { method, documents }));
+        self.clear();
+        Ok(())
+    }
+
+    fn clear(&mut self) {
+        self.group.clear();
+        self.company.documents.clear();
+        self.company.records.clear();
+    }
+}
+
+/// What groups must know of a document with this record, by one method: its length and the hash of its payload.
+pub fn facts(examiner: &Examiner, method: usize, record: &[u8]) -> (u32, u32) {
+    let seat: &Seat = examiner.seat(method);
+    let Fact { length, mark } = filed::fact(seat, record);
+    (length, mark)
+}

@@ -1,0 +1,255 @@
+//! What methods must know of a whole corpus, gathered by many and put together by one.
+//!
+//! Words are counted by whoever holds documents ([`WordCounter`]); entries of the same word are added up ([`add_up`]) and written in
+//! the order of their hashes ([`LexiconWriter`]). Then, pass by pass, everybody shows their documents to the methods ([`Surveyor`]),
+//! and one gathers what they saw ([`gather`]). All of it lies in one folder, from which [`crate::examine::Examiner::open`] takes it.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use lookalike_methods::lexicon::{Entry, Writer};
+use lookalike_methods::{Scratch, Survey};
+use lookalike_model::Document;
+use lookalike_text::extract::{ContentMode, Extractor};
+use lookalike_text::{Profile, hash};
+
+use crate::context::{Context, Settings, Spool};
+use crate::error::EngineError;
+use crate::examine::{GIVEN, lexical, nothing};
+use crate::lexicon::tally::{self, Words};
+use crate::lexicon::{self, Counted};
+use crate::panel::Panel;
+use crate::reading::Readings;
+use crate::recipe::JobRecipe;
+use crate::survey;
+use crate::walk::Watch;
+
+/// The lexicons that must be counted: the numbers of their profiles. None where one was given for it.
+pub fn lexicons(recipe: &JobRecipe) -> Result<Vec<usize>, EngineError> {
+    let wanted = lexicon::wanted(&recipe.panel()?, &recipe.profile()?);
+    // A lexicon that was given is for one profile; when there are more, its own is not counted either way.
+    Ok(if recipe.lexicon.is_some() && wanted.len() == 1 { Vec::new() } else { (0..wanted.len()).collect() })
+}
+
+/// How many passes over the corpus methods make before anything else.
+pub fn passes(recipe: &JobRecipe) -> Result<u32, EngineError> {
+    let panel = recipe.panel()?;
+    Ok(surveys(&panel).map(Survey::passes).max().unwrap_or(0))
+}
+
+/// Puts a lexicon that was given where it is looked for.
+pub fn take_lexicon(folder: &Path, file: &Path) -> Result<(), EngineError> {
+    let copy = folder.join(GIVEN);
+    std::fs::copy(file, &copy).map(drop).map_err(|error| EngineError::write(&copy, error))
+}
+
+/// Counts the words of documents by one of the profiles.
+pub struct WordCounter {
+    words: Words,
+    extractor: Extractor,
+    readings: Readings,
+    panel: Panel,
+    seat: usize,
+    content: ContentMode,
+    scratch: Scratch,
+}
+
+impl std::fmt::Debug for WordCounter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("WordCounter")
+    }
+}
+
+impl WordCounter {
+    /// For the profile of this number, see [`lexicons`].
+    pub fn new(recipe: &JobRecipe, number: usize) -> Result<Self, EngineError> {
+        let (panel, run) = (recipe.panel()?, recipe.profile()?);
+        let profile = wanted(&panel, &run, number)?;
+        let of_profile = |seat: &crate::panel::Seat| *seat.method.profile().unwrap_or(&run) == profile;
+        let seat = panel.seats().iter().position(of_profile).unwrap_or_default();
+        let readings = Readings::new(&run, &run, &panel);
+        let content = recipe.content()?;
+        Ok(WordCounter {
+            words: Words::default(),
+            extractor: Extractor::default(),
+            readings,
+            panel,
+            seat,
+            content,
+            scratch: Scratch::default(),
+        })
+    }
+
+    /// Counts the words of a document.
+    pub fn see(&mut self, document: &Document<'_>) {
+        let text = self.extractor.extract(document, self.content).text;
+        if self.panel.refuses(text).is_some() {
+            return;
+        }
+        self.readings.turn();
+        if let Some(page) = self.readings.page(self.seat, text) {
+            self.words.see(&page, &mut self.scratch);
+        }
+    }
+
+    /// Bytes of memory that the words take so far.
+    pub fn bytes(&self) -> usize {
+        self.words.bytes()
+    }
+
+    /// Hands out all words in the order of their hashes and forgets them; returns the number of documents and words.
+    pub fn drain(&mut self, mut each: impl FnMut(&Entry)) -> Result<Counted, EngineError> {
+        self.words.drain(|entry| {
+            each(entry);
+            Ok(())
+        })
+    }
+}
+
+fn wanted(panel: &Panel, run: &Profile, number: usize) -> Result<Profile, EngineError> {
+    let none =
+        || EngineError::Request(format!("no method of this run asks for a lexicon of number {number}"));
+    lexicon::wanted(panel, run).into_iter().nth(number).map(|(profile, _)| profile).ok_or_else(none)
+}
+
+/// Adds what is said of a word elsewhere to what is said of it here.
+pub fn add_up(sum: &mut Entry, entry: &Entry) {
+    tally::add(sum, entry);
+}
+
+/// A lexicon on its way into a folder with what methods know.
+#[derive(Debug)]
+pub struct LexiconWriter {
+    writer: Writer<BufWriter<File>>,
+    pending: PathBuf,
+    target: PathBuf,
+}
+
+impl LexiconWriter {
+    /// Begins the lexicon of the profile of this number.
+    pub fn create(folder: &Path, recipe: &JobRecipe, number: usize) -> Result<Self, EngineError> {
+        let profile = wanted(&recipe.panel()?, &recipe.profile()?, number)?;
+        let target = folder.join(lexicon::file_name(number));
+        let pending = target.with_added_extension("part");
+        let file = File::create(&pending).map_err(|error| EngineError::write(&pending, error))?;
+        let writer = Writer::new(BufWriter::with_capacity(1 << 18, file), &profile.recipe())
+            .map_err(|error| lexicon::broken(&pending, error))?;
+        Ok(LexiconWriter { writer, pending, target })
+    }
+
+    /// Writes a word; they come in the order of their hashes.
+    pub fn push(&mut self, entry: &Entry) -> Result<(), EngineError> {
+        self.writer.push(entry).map_err(|error| lexicon::broken(&self.pending, error))
+    }
+
+    /// All words are there, out of so many documents with so many words.
+    pub fn finish(self, documents: u64, occurrences: u64) -> Result<(), EngineError> {
+        let LexiconWriter { writer, pending, target } = self;
+        writer.finish(documents, occurrences).map_err(|error| lexicon::broken(&pending, error))?;
+        std::fs::rename(&pending, &target).map_err(|error| EngineError::write(&target, error))
+    }
+}
+
+fn surveys(panel: &Panel) -> impl Iterator<Item = &dyn Survey> {
+    panel.seats().iter().filter_map(|seat| seat.method.survey())
+}
+
+/// What lies in a folder, made real.
+fn at<T>(
+    recipe: &JobRecipe,
+    folder: &Path,
+    work: impl FnOnce(Context<'_>) -> Result<T, EngineError>,
+) -> Result<T, EngineError> {
+    let settings = Settings { threads: 1, memory: u64::MAX / 4, spool: Spool::None };
+    let (corpus, watch) = (nothing(), Watch::default());
+    work(lexical(recipe, &corpus, &settings, &watch, folder)?)
+}
+
+/// Shows documents to the methods that must see all of them.
+pub struct Surveyor {
+    panel: Panel,
+    pass: u32,
+    extractor: Extractor,
+    readings: Readings,
+    content: ContentMode,
+    scratch: Scratch,
+}
+
+impl std::fmt::Debug for Surveyor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Surveyor").field("pass", &self.pass).finish_non_exhaustive()
+    }
+}
+
+impl Surveyor {
+    /// For the pass that is due by what lies in the folder.
+    pub fn open(recipe: &JobRecipe, folder: &Path) -> Result<Self, EngineError> {
+        at(recipe, folder, |ctx| {
+            let (pass, _) = survey::load(&ctx)?;
+            let readings = Readings::new(&ctx.profile, &ctx.measuring, &ctx.panel);
+            let content = ctx.content;
+            let Context { panel, .. } = ctx;
+            Ok(Surveyor {
+                panel,
+                pass,
+                extractor: Extractor::default(),
+                readings,
+                content,
+                scratch: Scratch::default(),
+            })
+        })
+    }
+
+    /// Shows a document.
+    pub fn see(&mut self, document: &Document<'_>) {
+        let text = self.extractor.extract(document, self.content).text;
+        if self.panel.refuses(text).is_some() {
+            return;
+        }
+        // Which documents are in a share that is enough depends on their ids alone.
+        let lot = hash::mix(hash::word(document.id.as_bytes()));
+        self.readings.turn();
+        for (place, seat) in self.panel.seats().iter().enumerate() {
+            let Some(survey) = seat.method.survey().filter(|survey| self.pass < survey.passes()) else {
+                continue;
+            };
+            if !lot.is_multiple_of(survey.one_in()) {
+                continue;
+            }
+            if let Some(page) = self.readings.page(place, text) {
+                survey.see(self.pass, &page, &mut self.scratch);
+            }
+        }
+    }
+
+    /// What all methods saw.
+    pub fn saved(&self) -> Vec<Vec<u8>> {
+        surveys(&self.panel).map(Survey::save).collect()
+    }
+}
+
+/// Ends a pass: adds up what everybody saw, lets the methods make something of it, and writes that to the folder.
+pub fn gather(
+    recipe: &JobRecipe,
+    folder: &Path,
+    seen: impl Iterator<Item = Result<Vec<Vec<u8>>, EngineError>>,
+) -> Result<(), EngineError> {
+    at(recipe, folder, |ctx| {
+        let (pass, _) = survey::load(&ctx)?;
+        let under_way =
+            || surveys(&ctx.panel).map(move |survey| Some(survey).filter(|survey| pass < survey.passes()));
+        for saved in seen {
+            for (survey, saved) in under_way().zip(saved?) {
+                if survey.is_some_and(|survey| !survey.merge(pass, &saved)) {
+                    return Err(EngineError::Request(
+                        "what a machine saw of the corpus is not what the method wrote; all of them must run one version"
+                            .to_owned(),
+                    ));
+                }
+            }
+        }
+        under_way().flatten().for_each(|survey| survey.end(pass));
+        survey::save(&ctx, pass + 1, 0)
+    })
+}

@@ -1,0 +1,196 @@
+//! Documents that hang together, measured and decided by a job over them alone.
+//!
+//! The job has the documents of whole components and the pairs that were proposed for them. What becomes of a document depends on its
+//! component and the order of the documents alone; so the rows are those that a job over all documents would write. What does not fit
+//! into memory goes to disk, as in any job.
+
+use std::path::Path;
+
+use lookalike_corpus::Corpus;
+use serde::Deserialize;
+
+use crate::candidates::{self, Candidate};
+use crate::catalogue::Catalogue;
+use crate::classes;
+use crate::compared::{self, Match};
+use crate::context::Settings;
+use crate::error::EngineError;
+use crate::examine::{Shared, known};
+use crate::job::Outputs;
+use crate::recipe::{JobRecipe, Task};
+use crate::results::{self, Before};
+use crate::sketch;
+use crate::verify;
+use crate::walk::Watch;
+
+/// Two documents of a portion that methods proposed, by their places in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Proposal {
+    /// The earlier one.
+    pub a: u32,
+    /// The later one.
+    pub b: u32,
+    /// How many keys they share, by method.
+    pub shared: Shared,
+}
+
+/// Whole components of a corpus.
+#[derive(Debug)]
+pub struct Portion<'p> {
+    /// The recipe of the whole job.
+    pub recipe: &'p JobRecipe,
+    /// Where lies what its methods learned of the whole corpus.
+    pub knowledge: &'p Path,
+    /// The documents to compare with, in order, where there are any.
+    pub against: Option<Corpus>,
+    /// The documents, in order.
+    pub corpus: Corpus,
+    /// The pairs, in any order.
+    pub proposals: Vec<Proposal>,
+}
+
+/// A document that goes.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Removed {
+    /// Its place in the portion.
+    pub n: u32,
+    /// The place of its witness.
+    pub witness_n: u32,
+    /// How similar they are.
+    pub similarity: Option<f64>,
+    /// Id of the document that ties it to its witness, where whole components are merged.
+    pub via: Option<String>,
+    /// Present when the witness is one of the documents to compare with, among whose places its own is.
+    pub against: Option<String>,
+}
+
+/// Two near-duplicates.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Near {
+    /// Id of the earlier document, or of the left one.
+    pub a: String,
+    /// Id of the other.
+    pub b: String,
+    /// How similar the first is to the second.
+    pub similarity: Option<f64>,
+    /// The other way round, where that may differ.
+    pub reverse: Option<f64>,
+    /// It reaches the threshold.
+    #[serde(default = "yes")]
+    pub near: bool,
+    /// The methods that accept it, a bit for each, where two corpora are compared.
+    #[serde(default)]
+    pub methods: u8,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A group that is too large to be written as pairs, as a line of `groups.jsonl`.
+pub type GroupLine = String;
+
+/// What a portion came to.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// Documents that go, in order.
+    pub removed: Vec<Removed>,
+    /// Pairs, in order.
+    pub pairs: Vec<Near>,
+    /// Groups that are too large to be written as pairs.
+    pub groups: Vec<GroupLine>,
+    /// Pairs that were measured.
+    pub verified: u64,
+    /// Of these, by similarity in hundredths.
+    pub histogram: Vec<u64>,
+    /// Those that reach the threshold.
+    pub reached: u64,
+    /// Pairs that stand in groups alone.
+    pub pairs_in_groups: u64,
+}
+
+impl Portion<'_> {
+    /// Measures and decides. `folder` is empty and holds scratch files meanwhile.
+    pub fn decide(
+        mut self,
+        settings: &Settings,
+        folder: &Path,
+        watch: &Watch,
+    ) -> Result<Outcome, EngineError> {
+        self.proposals.sort_unstable();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(settings.threads.max(1))
+            .build()
+            .map_err(|error| EngineError::Request(format!("threads cannot be started: {error}")))?;
+        pool.install(|| self.stages(settings, folder, watch))
+    }
+
+    fn stages(&self, settings: &Settings, folder: &Path, watch: &Watch) -> Result<Outcome, EngineError> {
+        let mut ctx = known(self.recipe, &self.corpus, settings, watch, self.knowledge)?;
+        ctx.against = self.against.as_ref();
+        ctx.work = folder.to_owned();
+        sketch::sketch(&ctx)?;
+        let catalogue = Catalogue::load(&ctx)?;
+        ctx.budget.admit(catalogue.len().into())?;
+        let collapsed = classes::collapse(&ctx, &catalogue)?;
+        let candidate = |&Proposal { a, b, shared }: &Proposal| Candidate { a, b, shared };
+        let proposed = candidates::give(&ctx, self.proposals.iter().map(candidate), 0)?;
+        let tally = verify::verify(&ctx, &catalogue)?;
+        let before = Before { collapsed, proposed, tally };
+        let outputs = Outputs::default();
+        let write = match ctx.recipe.task {
+            Task::Dedup => results::dedup,
+            Task::Pairs => results::pairs,
+            Task::Compare => compared::write,
+        };
+        let findings = write(&ctx, &catalogue, folder, outputs, before)?;
+        let mut outcome = Outcome {
+            verified: findings.summary.verified,
+            histogram: findings.histogram,
+            reached: findings.reached,
+            ..Outcome::default()
+        };
+        match ctx.recipe.task {
+            Task::Dedup => outcome.removed = lines(&folder.join("removed.jsonl"))?,
+            Task::Pairs => {
+                outcome.pairs = lines(&folder.join("pairs.jsonl"))?;
+                outcome.groups = texts(&folder.join("groups.jsonl"))?;
+            }
+            Task::Compare => {
+                compared::each_match(&ctx, &catalogue, |found| {
+                    outcome.pairs.push(near(found));
+                    Ok::<_, EngineError>(())
+                })?;
+                outcome.groups = texts(&folder.join("groups.jsonl"))?;
+                outcome.pairs_in_groups = compared::saved_counts(&ctx)?.pairs_in_groups;
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+fn near(found: &Match<'_>) -> Near {
+    Near {
+        a: found.left.id.to_owned(),
+        b: found.right.id.to_owned(),
+        similarity: Some(found.similarity),
+        reverse: found.reverse,
+        near: found.near,
+        methods: found.methods,
+    }
+}
+
+/// The lines of a table that the job wrote.
+fn texts(path: &Path) -> Result<Vec<String>, EngineError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(EngineError::read(path, error)),
+    }
+}
+
+fn lines<T: for<'d> Deserialize<'d>>(path: &Path) -> Result<Vec<T>, EngineError> {
+    let damaged =
+        |error: serde_json::Error| EngineError::Damaged { file: path.to_owned(), what: error.to_string() };
+    texts(path)?.iter().map(|line| serde_json::from_str(line).map_err(damaged)).collect()
+}
