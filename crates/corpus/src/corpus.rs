@@ -16,10 +16,11 @@ use crate::formats;
 use crate::input::{Replay, Stream};
 use crate::reader::{Damage, Records};
 use crate::record::Ledger;
+use crate::table::{Rows, Table};
 use crate::{CorpusError, Format, ReadOptions, Reader};
 
 /// Where the bytes of a shard are.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Origin {
     /// A file.
     File(PathBuf),
@@ -29,7 +30,25 @@ pub enum Origin {
     Memory(Arc<[u8]>),
     /// An object in a store, by its address.
     Object(String),
+    /// Rows in memory, which have no bytes but those of their texts.
+    Table(Arc<dyn Table>),
 }
+
+impl PartialEq for Origin {
+    /// Tables are equal when they are one and the same.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Origin::File(a), Origin::File(b)) => a == b,
+            (Origin::Stdin, Origin::Stdin) => true,
+            (Origin::Memory(a), Origin::Memory(b)) => a == b,
+            (Origin::Object(a), Origin::Object(b)) => a == b,
+            (Origin::Table(a), Origin::Table(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Origin {}
 
 /// One file of a corpus.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +91,15 @@ impl Corpus {
         let bytes = Some(content.len() as u64);
         let shard = Shard { name: name.to_owned(), origin: Origin::Memory(content), bytes, format: None };
         Corpus { shards: vec![shard], options: Arc::new(options) }
+    }
+
+    /// A corpus of tables that are in memory, each a shard of the name given.
+    pub fn tables(tables: Vec<(String, Arc<dyn Table>)>, options: ReadOptions) -> Corpus {
+        let shard = |(name, table): (String, Arc<dyn Table>)| {
+            let bytes = Some(table.bytes());
+            Shard { name, origin: Origin::Table(table), bytes, format: None }
+        };
+        Corpus { shards: tables.into_iter().map(shard).collect(), options: Arc::new(options) }
     }
 
     /// Reads the bytes of standard input from the file that they were put into: that can be done twice.
@@ -256,6 +284,11 @@ impl Shard {
     /// Opens the shard for reading from its beginning.
     pub fn open(&self, options: &Arc<ReadOptions>) -> Result<Reader, CorpusError> {
         let consumed = Arc::new(AtomicU64::new(0));
+        if let Some(rows) = self.rows(options)? {
+            let records = formats::rows::RowsShard::new(rows, options, consumed.clone());
+            let none = crate::Compression::None;
+            return Ok(Reader::new(Box::new(records), None, Format::Table, none, consumed, false));
+        }
         let mut stream = self.stream(&consumed)?;
         let damage = damage_in_front(&mut stream).map_err(self.reading())?;
         let compression = stream.compression();
@@ -279,6 +312,14 @@ impl Shard {
         Ok(Reader::new(records, damage, format, compression, consumed, marked))
     }
 
+    /// The rows of a table in memory, which can be read in any order; none of other shards.
+    pub fn rows(&self, options: &ReadOptions) -> Result<Option<Rows>, CorpusError> {
+        match &self.origin {
+            Origin::Table(table) => Rows::new(table, &self.name, options).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     /// True for a file of JSON lines that is not compressed: single documents of it are found again by where they stand.
     pub fn is_plain_lines(&self, options: &Arc<ReadOptions>) -> bool {
         let here = matches!(self.origin, Origin::File(_) | Origin::Memory(_));
@@ -292,7 +333,7 @@ impl Shard {
         let source = match &self.origin {
             Origin::File(path) => Seekable::File(fs::File::open(path).map_err(self.reading())?),
             Origin::Memory(content) => Seekable::Memory(io::Cursor::new(content.clone())),
-            Origin::Stdin | Origin::Object(_) => {
+            Origin::Stdin | Origin::Object(_) | Origin::Table(_) => {
                 return Err(self.reading()(io::ErrorKind::NotSeekable.into()));
             }
         };
@@ -306,6 +347,8 @@ impl Shard {
             Origin::Stdin => Box::new(io::stdin()),
             Origin::Memory(content) => Box::new(io::Cursor::new(content.clone())),
             Origin::Object(address) => open_object(address)?,
+            // It is opened by its rows.
+            Origin::Table(_) => return Err(self.reading()(io::ErrorKind::Unsupported.into())),
         };
         let raw = Replay::new(Box::new(Counted { inner: source, count: consumed.clone() }));
         let named = crate::Compression::named(Path::new(&self.name));
@@ -346,6 +389,7 @@ impl Shard {
             Format::Tsv => Box::new(formats::table::Table::new(stream, ledger, b'\t')?),
             Format::Html => Box::new(formats::plain::Plain::new(stream, ledger, Media::Html)),
             Format::Text => Box::new(formats::plain::Plain::new(stream, ledger, Media::Text)),
+            Format::Table => return Err(self.reading()(io::ErrorKind::Unsupported.into())),
         })
     }
 

@@ -29,6 +29,7 @@
 //! - [`corpus`]: inputs named on a command line become shards in a fixed order
 //! - [`reader`]: a shard becomes items
 //! - [`options`]: field names and limits
+//! - [`table`]: documents that are in memory already
 //! - [`list`]: files that are no corpora, uncompressed
 //! - [`error`]: what stops the work, in one sentence each
 //! - `input`: compression, damage, and the window that all formats read from
@@ -45,6 +46,7 @@ pub mod options;
 pub mod reader;
 mod record;
 mod sniff;
+pub mod table;
 pub mod write;
 
 pub use corpus::{BytesAt, Corpus, Origin, Shard};
@@ -55,3 +57,4 @@ pub use list::List;
 pub use options::{Fields, Namespaces, ReadOptions};
 pub use reader::{Item, Reader};
 pub use sniff::Format;
+pub use table::{Rows, Table, TableRow};

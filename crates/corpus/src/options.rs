@@ -49,7 +49,7 @@ pub struct ReadOptions {
     /// Further fields whose value comes with every document, in [`Document::extras`](lookalike_model::Document).
     ///
     /// JSON lines: a field, also inside other objects as in `metadata.dump`; a string as its text, anything else as
-    /// it stands. Tables and Parquet: a column. WARC and ARC: a field of the record's own header. Other formats have
+    /// it stands. Tables, in files or in memory, and Parquet: a column. WARC and ARC: a field of the record's own header. Other formats have
     /// none.
     pub extras: Vec<String>,
 }

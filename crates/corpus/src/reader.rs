@@ -98,8 +98,8 @@ impl Reader {
     /// Moves the next whole lines, about `wanted` bytes of them and at most three times as many, into `lines`, to be read elsewhere by a
     /// [`LineReader`](crate::LineReader). They are then behind [`Reader::next`] as if it had given them.
     ///
-    /// False when [`Reader::next`] must give what comes next: of formats other than JSON lines always, else where
-    /// damage, the shard's end or a very long line is near.
+    /// False when [`Reader::next`] must give what comes next: of formats other than JSON lines and tables in memory always,
+    /// else where damage, the shard's end or a very long line is near.
     pub fn lines(&mut self, wanted: usize, lines: &mut Lines) -> Result<bool, CorpusError> {
         let told = self.damage.as_ref().is_none_or(|damage| damage.told == damage.count);
         Ok(told && self.records.lines(wanted, lines)?)

@@ -37,9 +37,11 @@ pub enum Format {
     Text,
     /// One address per line, or an id, a tab and an address.
     List,
+    /// A table in memory: no file is in this format.
+    Table,
 }
 
-/// Every format with the name that people write.
+/// Every format of files, with the name that people write.
 const NAMES: [(Format, &str); 13] = [
     (Format::Jsonl, "jsonl"),
     (Format::Parquet, "parquet"),
@@ -59,7 +61,7 @@ const NAMES: [(Format, &str); 13] = [
 impl Format {
     /// What positions in a shard of this format count.
     pub fn unit(self) -> Unit {
-        if self == Format::Parquet { Unit::Row } else { Unit::Byte }
+        if matches!(self, Format::Parquet | Format::Table) { Unit::Row } else { Unit::Byte }
     }
 
     /// All names, for help texts.
@@ -70,7 +72,7 @@ impl Format {
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = NAMES.iter().find(|(format, _)| format == self).map_or("", |(_, name)| name);
+        let name = NAMES.iter().find(|(format, _)| format == self).map_or("table", |(_, name)| name);
         f.write_str(name)
     }
 }

@@ -2,14 +2,14 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use lookalike_corpus::BytesAt;
+use lookalike_corpus::{BytesAt, Corpus, Rows};
 
 use crate::catalogue::{Catalogue, Lookup, ShardView};
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::gather::changed;
 use crate::pipeline::{self, HEAVY};
-use crate::sketch::{Row, Workshop};
+use crate::sketch::{Row, Stands, Workshop};
 
 /// Lines with no more between them than this are read together.
 const GAP: u64 = 8 << 10;
@@ -42,9 +42,18 @@ pub(crate) struct Again<'s> {
     pub(crate) lookup: Lookup<'s>,
     /// For the input, and for the corpus that it is compared with.
     workshops: [Option<Workshop>; 2],
-    open: Option<(usize, BytesAt)>,
+    open: Option<(usize, Open)>,
     bytes: Vec<u8>,
 }
+
+/// A shard that is open to be read from anywhere.
+enum Open {
+    Bytes(BytesAt),
+    Rows(Rows),
+}
+
+/// Takes a document with its row, where it stands, and a workshop to read it in.
+type Take<'t> = &'t mut dyn FnMut(&mut Workshop, u32, &Row, Stands<'_>) -> Result<(), EngineError>;
 
 impl<'s> Again<'s> {
     pub(crate) fn new(shelf: &'s Shelf<'s>) -> Self {
@@ -64,17 +73,17 @@ impl<'s> Again<'s> {
         mut take: impl FnMut(u32, &[u64]),
     ) -> Result<(), EngineError> {
         let ctx = self.shelf.ctx;
-        self.lines(documents, |workshop, document, row, line| {
-            let same = workshop.line_again(ctx, line, row.digest, |symbols| take(document, symbols));
+        self.documents(documents, |workshop, document, row, stands| {
+            let same = workshop.document_again(ctx, stands, row.digest, |symbols| take(document, symbols));
             if same { Ok(()) } else { Err(changed(ctx)) }
         })
     }
 
-    /// Hands over the lines of `documents`, which are in order, each with its row and a workshop to read it in.
-    pub(crate) fn lines(
+    /// Hands over `documents`, which are in order, each where it stands, with its row and a workshop to read it in.
+    pub(crate) fn documents(
         &mut self,
         documents: &[u32],
-        mut take: impl FnMut(&mut Workshop, u32, &Row, &[u8]) -> Result<(), EngineError>,
+        mut take: impl FnMut(&mut Workshop, u32, &Row, Stands<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         let mut rest = documents;
         let mut rows: Vec<Row> = Vec::new();
@@ -82,6 +91,14 @@ impl<'s> Again<'s> {
             let shard = self.shelf.shards.partition_point(|view| view.first <= first) - 1;
             let view = &self.shelf.shards[shard];
             let end = view.first + view.records;
+            self.open(shard)?;
+            if let Some((_, Open::Rows(rows))) = &self.open {
+                let rows = rows.clone();
+                let (now, later) = rest.split_at(rest.partition_point(|&document| document < end));
+                self.read_rows(shard, now, &rows, &mut take)?;
+                rest = later;
+                continue;
+            }
             rows.clear();
             for &document in rest.iter().take_while(|&&document| document < end) {
                 let row = self.lookup.row(document)?;
@@ -97,13 +114,53 @@ impl<'s> Again<'s> {
         Ok(())
     }
 
+    /// Opens a shard, unless it is open.
+    fn open(&mut self, shard: usize) -> Result<(), EngineError> {
+        if self.open.as_ref().is_some_and(|(open, _)| *open == shard) {
+            return Ok(());
+        }
+        let view = &self.shelf.shards[shard];
+        let open = match view.shard.rows(corpus(self.shelf.ctx, view.reference).options())? {
+            Some(rows) => Open::Rows(rows),
+            None => Open::Bytes(view.shard.bytes_at()?),
+        };
+        self.open = Some((shard, open));
+        Ok(())
+    }
+
+    /// Reads rows of a table.
+    fn read_rows(
+        &mut self,
+        shard: usize,
+        documents: &[u32],
+        rows: &Rows,
+        take: Take<'_>,
+    ) -> Result<(), EngineError> {
+        let ctx = self.shelf.ctx;
+        let workshop = workshop(&mut self.workshops, ctx, self.shelf.shards[shard].reference);
+        for &document in documents {
+            let row = self.lookup.row(document)?;
+            let heavy = row.text as usize >= HEAVY;
+            let _turn = heavy.then(|| self.shelf.heavy.lock().unwrap_or_else(PoisonError::into_inner));
+            if heavy {
+                let weight = pipeline::weight_of(row.text as usize, row.words as usize);
+                ctx.budget.admit_document(weight as u64)?;
+            }
+            take(workshop, document, &row, Stands::Row(rows, row.position as usize))?;
+            if heavy {
+                workshop.tidy(ctx);
+            }
+        }
+        Ok(())
+    }
+
     /// Reads lines that stand close together.
     fn read_together(
         &mut self,
         shard: usize,
         documents: &[u32],
         rows: &[Row],
-        take: &mut impl FnMut(&mut Workshop, u32, &Row, &[u8]) -> Result<(), EngineError>,
+        take: Take<'_>,
     ) -> Result<(), EngineError> {
         let ctx = self.shelf.ctx;
         let start = rows[0].position;
@@ -120,15 +177,12 @@ impl<'s> Again<'s> {
             let weight = pipeline::weight_of(self.bytes.len(), last.words as usize);
             ctx.budget.admit_document(weight as u64)?;
         }
-        let reference = self.shelf.shards[shard].reference;
-        let corpus = if reference { ctx.against.unwrap_or(ctx.corpus) } else { ctx.corpus };
-        let workshop =
-            self.workshops[usize::from(reference)].get_or_insert_with(|| Workshop::new(ctx, corpus));
+        let workshop = workshop(&mut self.workshops, ctx, self.shelf.shards[shard].reference);
         for (&document, row) in documents.iter().zip(rows) {
             let begin = (row.position - start) as usize;
             let end = if row.length > 0 { begin + row.length as usize } else { self.bytes.len() };
             let line = self.bytes.get(begin..end).ok_or_else(|| changed(ctx))?;
-            take(workshop, document, row, line)?;
+            take(workshop, document, row, Stands::Line(line))?;
         }
         if self.bytes.len() >= HEAVY {
             workshop.tidy(ctx);
@@ -139,10 +193,8 @@ impl<'s> Again<'s> {
 
     /// Reads up to `most` bytes of a shard.
     fn fill(&mut self, shard: usize, position: u64, most: usize) -> Result<usize, EngineError> {
-        if self.open.as_ref().is_none_or(|(open, _)| *open != shard) {
-            self.open = Some((shard, self.shelf.shards[shard].shard.bytes_at()?));
-        }
-        let Some((_, bytes)) = &mut self.open else { return Ok(0) };
+        self.open(shard)?;
+        let Some((_, Open::Bytes(bytes))) = &mut self.open else { return Ok(0) };
         Ok(bytes.read(position, most, &mut self.bytes)?)
     }
 
@@ -161,6 +213,20 @@ impl<'s> Again<'s> {
             return Ok(self.bytes.len());
         }
     }
+}
+
+/// The corpus of a document, by whether it is there to be compared with.
+fn corpus<'c>(ctx: &'c Context<'c>, reference: bool) -> &'c Corpus {
+    if reference { ctx.against.unwrap_or(ctx.corpus) } else { ctx.corpus }
+}
+
+/// The workshop for documents of one of the corpora.
+fn workshop<'w>(
+    workshops: &'w mut [Option<Workshop>; 2],
+    ctx: &Context<'_>,
+    reference: bool,
+) -> &'w mut Workshop {
+    workshops[usize::from(reference)].get_or_insert_with(|| Workshop::new(ctx, corpus(ctx, reference)))
 }
 
 /// True when a line is read together with the one before it.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lookalike_corpus::{Corpus, Shard};
+use lookalike_corpus::{Corpus, Origin, Shard};
 use lookalike_methods::OwnMeasure;
 use lookalike_text::Profile;
 use lookalike_text::extract::ContentMode;
@@ -56,7 +56,7 @@ impl Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Spool {
-    /// Kept, except of what is read again as fast: JSON lines in files that are not compressed.
+    /// Kept, except of what is read again as fast: JSON lines in files that are not compressed, and tables in memory.
     #[default]
     Auto,
     /// Always kept.
@@ -83,7 +83,8 @@ impl Spool {
         let seekable = |least: u64| {
             let mut shards = corpus.shards()[unit.clone()].iter();
             let large = |shard: &Shard| shard.bytes.is_some_and(|bytes| bytes >= least);
-            shards.all(|shard| large(shard) && shard.is_plain_lines(corpus.options()))
+            let lines = |shard: &Shard| large(shard) && shard.is_plain_lines(corpus.options());
+            shards.all(|shard| matches!(shard.origin, Origin::Table(_)) || lines(shard))
         };
         let seekable = match self {
             Spool::Auto => seekable(LEAST_READ_AGAIN),

@@ -235,6 +235,13 @@ impl Job {
         if !ours && !is_empty(folder)? {
             return Err(EngineError::NotAJob { folder: folder.to_owned() });
         }
+        let begun = folder.join(SUMMARY).exists() || work.join(TICKET).exists();
+        if begun && self.has_tables() {
+            return Err(EngineError::Request(format!(
+                "{} has a job already, and a table in memory cannot be told from the one that it had; name a new folder",
+                folder.display()
+            )));
+        }
         if let Some(done) = self.finished(folder)? {
             return Ok(Opened::Finished(Box::new(done)));
         }
@@ -340,6 +347,12 @@ impl Job {
         let mut all = self.against.as_ref().map_or_else(Vec::new, |corpus| InputMark::all(corpus, true));
         all.extend(InputMark::all(&self.corpus, false));
         all
+    }
+
+    /// True when documents come from a table in memory.
+    fn has_tables(&self) -> bool {
+        let corpora = self.against.iter().chain([&self.corpus]);
+        corpora.flat_map(Corpus::shards).any(|shard| matches!(shard.origin, Origin::Table(_)))
     }
 
     /// Bytes of scratch that the run will take, as far as the sizes of the input and its first documents tell.

@@ -53,6 +53,8 @@ mod star;
 pub mod store;
 mod survey;
 #[cfg(test)]
+mod tables;
+#[cfg(test)]
 mod tests;
 mod verify;
 pub mod walk;

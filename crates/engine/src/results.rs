@@ -686,11 +686,11 @@ pub(crate) fn texts(
         texts.insert(document, text[..end].to_owned());
     };
     if Shelf::is_seekable(catalogue) {
-        Again::new(&Shelf::new(ctx, catalogue)).lines(wanted, |workshop, document, row, line| {
-            if !workshop.line_again(ctx, line, row.digest, |_| ()) {
+        Again::new(&Shelf::new(ctx, catalogue)).documents(wanted, |workshop, document, row, stands| {
+            if !workshop.document_again(ctx, stands, row.digest, |_| ()) {
                 return Err(crate::gather::changed(ctx));
             }
-            workshop.text_again(ctx, line).into_iter().for_each(|text| put(document, text));
+            workshop.text_again(ctx, stands).into_iter().for_each(|text| put(document, text));
             Ok(())
         })?;
         return Ok(texts);

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use lookalike_corpus::{Corpus, Item, LineReader};
+use lookalike_corpus::{Corpus, Item, LineReader, Rows};
 use lookalike_methods::{Key, Page, Scratch, Sketch};
 use lookalike_model::{Document, Place, Reason};
 use lookalike_text::extract::Extractor;
@@ -370,6 +370,24 @@ pub(crate) struct Workshop {
     tools: Tools,
 }
 
+/// A document where it stands.
+#[derive(Clone, Copy)]
+pub(crate) enum Stands<'a> {
+    /// The bytes of its line.
+    Line(&'a [u8]),
+    /// A row of a table in memory.
+    Row(&'a Rows, usize),
+}
+
+impl<'a> Stands<'a> {
+    fn read(self, reader: &'a mut LineReader) -> Item<'a> {
+        match self {
+            Stands::Line(line) => reader.line(line, Place::default(), ""),
+            Stands::Row(rows, row) => reader.row(rows, row),
+        }
+    }
+}
+
 /// What a document goes through.
 struct Tools {
     extractor: Extractor,
@@ -453,15 +471,15 @@ impl Workshop {
         })
     }
 
-    /// Reads one line again; hands over what it is measured by if its digest is the one that its row has.
-    pub(crate) fn line_again(
+    /// Reads one document again; hands over what it is measured by if its digest is the one that its row has.
+    pub(crate) fn document_again(
         &mut self,
         ctx: &Context<'_>,
-        line: &[u8],
+        stands: Stands<'_>,
         digest: u128,
         take: impl FnOnce(&[u64]),
     ) -> bool {
-        let Item::Document(document) = self.lines.line(line, Place::default(), "") else { return false };
+        let Item::Document(document) = stands.read(&mut self.lines) else { return false };
         let (found, symbols) = self.tools.again(ctx, &document);
         if found == digest {
             take(symbols);
@@ -469,9 +487,9 @@ impl Workshop {
         found == digest
     }
 
-    /// Reads the text of one line again.
-    pub(crate) fn text_again<'a>(&'a mut self, ctx: &Context<'_>, line: &'a [u8]) -> Option<&'a str> {
-        match self.lines.line(line, Place::default(), "") {
+    /// Reads the text of one document again.
+    pub(crate) fn text_again<'a>(&'a mut self, ctx: &Context<'_>, stands: Stands<'a>) -> Option<&'a str> {
+        match stands.read(&mut self.lines) {
             Item::Document(document) => Some(self.tools.extractor.extract(&document, ctx.content).text),
             _ => None,
         }

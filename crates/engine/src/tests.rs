@@ -18,7 +18,7 @@ use crate::recipe::{ClusterRule, Reading, Task};
 use crate::walk::Watch;
 use crate::{EngineError, Findings, Job, JobRecipe, Opened, Outputs, Settings, Spool};
 
-fn recipe(spec: &str) -> JobRecipe {
+pub(crate) fn recipe(spec: &str) -> JobRecipe {
     JobRecipe {
         lookalike: "0.0.0".to_owned(),
         methods: spec.split(' ').map(|spec| method(spec, &Setting::default()).unwrap().recipe()).collect(),
@@ -27,7 +27,7 @@ fn recipe(spec: &str) -> JobRecipe {
     }
 }
 
-fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     Settings { threads: 2, memory: 512 << 20, spool: Spool::Disk }
 }
 
@@ -36,7 +36,7 @@ fn job(recipe: JobRecipe, lines: &str, settings: Settings) -> Job {
     Job { recipe, corpus, against: None, lexicon: None, settings, outputs: Outputs::default() }
 }
 
-fn run(job: Job, folder: &Path, bucket_bytes: Option<u64>) -> Result<Findings, EngineError> {
+pub(crate) fn run(job: Job, folder: &Path, bucket_bytes: Option<u64>) -> Result<Findings, EngineError> {
     let Opened::Open(mut open) = job.open(folder)? else { panic!("the job is finished") };
     open.bucket_bytes = bucket_bytes;
     let findings = open.run(&Watch::default())?;
@@ -45,7 +45,7 @@ fn run(job: Job, folder: &Path, bucket_bytes: Option<u64>) -> Result<Findings, E
 }
 
 /// All files that promise 4 is about.
-fn outputs(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn outputs(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let named = files.map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), path));
     named
@@ -54,7 +54,7 @@ fn outputs(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-fn generated(documents: u64, seed: u64) -> String {
+pub(crate) fn generated(documents: u64, seed: u64) -> String {
     let mut lines = Vec::new();
     lookalike_generate::write_jsonl(Plan { documents, seed }, &mut lines, &mut std::io::sink()).unwrap();
     String::from_utf8(lines).unwrap()

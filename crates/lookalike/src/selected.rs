@@ -155,7 +155,7 @@ fn source(corpus: &Corpus, content: ContentMode, names: &[&str]) -> String {
             format!("{:?}", std::fs::metadata(path).and_then(|facts| facts.modified()).ok())
         }
         Origin::Memory(bytes) => format!("{:032x}", hash::digest(bytes)),
-        Origin::Stdin | Origin::Object(_) => String::new(),
+        Origin::Stdin | Origin::Object(_) | Origin::Table(_) => String::new(),
     };
     let shards: Vec<String> = corpus
         .shards()

@@ -130,7 +130,7 @@ pub fn can_copy(format: Format) -> bool {
     match format {
         Format::Jsonl | Format::List | Format::Csv | Format::Tsv | Format::Parquet => true,
         Format::Warc | Format::Arc | Format::Trec | Format::Mbox => true,
-        Format::MediaWiki | Format::Email | Format::Html | Format::Text => false,
+        Format::MediaWiki | Format::Email | Format::Html | Format::Text | Format::Table => false,
     }
 }
 

@@ -1,15 +1,17 @@
 //! Lines that are taken out of a shard together and read by whoever has the time.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use lookalike_model::{Place, Reason, Rejection, Unit};
 
 use super::{Jsonl, Values};
 use crate::formats::resync::skip_byte_order_mark;
+use crate::formats::rows::RowReader;
 use crate::record::write_own_id;
-use crate::{Item, ReadOptions};
+use crate::{Item, ReadOptions, Rows};
 
-/// Whole lines of one shard, not yet read. Blank ones are left out, as they are no records.
+/// Whole lines of one shard, not yet read. Blank ones are left out, as they are no records. Of a table in memory they are rows.
 #[derive(Debug, Default)]
 pub struct Lines {
     buffer: Vec<u8>,
@@ -25,25 +27,34 @@ pub struct Lines {
     first: u64,
     /// They are addresses and no objects.
     list: bool,
+    rows: Option<Stretch>,
+}
+
+/// Rows of a table, and how many bytes they have.
+#[derive(Debug)]
+struct Stretch {
+    rows: Rows,
+    range: Range<usize>,
+    bytes: usize,
 }
 
 impl Lines {
     /// Number of lines.
     pub fn len(&self) -> usize {
-        self.bounds.len()
+        self.rows.as_ref().map_or(self.bounds.len(), |stretch| stretch.range.len())
     }
 
     /// True when there are none.
     pub fn is_empty(&self) -> bool {
-        self.bounds.is_empty()
+        self.len() == 0
     }
 
     /// Bytes of all lines.
     pub fn bytes(&self) -> usize {
-        self.end - self.begin
+        self.rows.as_ref().map_or(self.end - self.begin, |stretch| stretch.bytes)
     }
 
-    /// Bytes of memory that they take.
+    /// Bytes of memory that they take; rows of a table take none but the table's.
     pub fn weight(&self) -> usize {
         self.buffer.capacity() + self.bounds.capacity() * size_of::<(u32, u32)>()
     }
@@ -52,6 +63,12 @@ impl Lines {
     pub fn clear(&mut self) {
         self.bounds.clear();
         (self.begin, self.end) = (0, 0);
+        self.rows = None;
+    }
+
+    /// Takes rows of a table instead of lines.
+    pub(crate) fn take_rows(&mut self, rows: Rows, range: Range<usize>, bytes: usize) {
+        self.rows = Some(Stretch { rows, range, bytes });
     }
 
     /// For reading all lines: that they are UTF-8 is checked once.
@@ -79,17 +96,26 @@ pub struct LinesView<'l> {
 pub struct LineReader {
     options: Arc<ReadOptions>,
     values: Values,
+    rows: RowReader,
     own_id: String,
 }
 
 impl LineReader {
     /// Reads lines by these options, which are those of their shard.
     pub fn new(options: &Arc<ReadOptions>) -> Self {
-        LineReader { options: options.clone(), values: Values::new(options), own_id: String::new() }
+        LineReader {
+            options: options.clone(),
+            values: Values::new(options),
+            rows: RowReader::new(options),
+            own_id: String::new(),
+        }
     }
 
     /// The line with this number, from 0: a document or a rejection, as its shard's reader would have given it.
     pub fn read<'a>(&'a mut self, view: LinesView<'a>, index: usize) -> Item<'a> {
+        if let Some(Stretch { rows, range, .. }) = &view.lines.rows {
+            return self.rows.read(rows, range.start + index);
+        }
         let (begin, end) = view.lines.bounds[index];
         let (begin, end) = (begin as usize, end as usize);
         let place =
@@ -111,6 +137,11 @@ impl LineReader {
         self.values.list = false;
         let read = self.values.line(raw, &self.options);
         self.item(read, raw, place, shard)
+    }
+
+    /// A row of a table that is in memory.
+    pub fn row<'a>(&'a mut self, rows: &'a Rows, row: usize) -> Item<'a> {
+        self.rows.read(rows, row)
     }
 
     fn item<'a>(
