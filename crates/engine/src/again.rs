@@ -8,6 +8,7 @@ use crate::catalogue::{Catalogue, Lookup, ShardView};
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::gather::changed;
+use crate::order::Places;
 use crate::pipeline::{self, HEAVY};
 use crate::sketch::{Row, Workshop};
 
@@ -40,6 +41,8 @@ impl<'c> Shelf<'c> {
 pub(crate) struct Again<'s> {
     shelf: &'s Shelf<'s>,
     pub(crate) lookup: Lookup<'s>,
+    /// Opened when somebody asks.
+    places: Option<Places>,
     /// For the input, and for the corpus that it is compared with.
     workshops: [Option<Workshop>; 2],
     open: Option<(usize, BytesAt)>,
@@ -51,13 +54,14 @@ impl<'s> Again<'s> {
         Again {
             shelf,
             lookup: Lookup::new(shelf.ctx, shelf.catalogue),
+            places: None,
             workshops: [None, None],
             open: None,
             bytes: Vec::new(),
         }
     }
 
-    /// Hands over what each of `documents`, which are in order, is measured by.
+    /// Hands over what each of `documents` is measured by, in the order of the input.
     pub(crate) fn read(
         &mut self,
         documents: &[u32],
@@ -70,20 +74,26 @@ impl<'s> Again<'s> {
         })
     }
 
-    /// Hands over the lines of `documents`, which are in order, each with its row and a workshop to read it in.
+    /// Hands over the lines of `documents`, which are in order, each with its row and a workshop to read it in: in the order
+    /// of the input.
     pub(crate) fn lines(
         &mut self,
         documents: &[u32],
         mut take: impl FnMut(&mut Workshop, u32, &Row, &[u8]) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        let mut rest = documents;
+        let places = match &mut self.places {
+            Some(places) => places,
+            None => self.places.insert(Places::open(self.shelf.ctx)?),
+        };
+        let placed = places.of(documents)?;
+        let mut rest = placed.as_slice();
         let mut rows: Vec<Row> = Vec::new();
-        while let Some(&first) = rest.first() {
+        while let Some(&(first, _)) = rest.first() {
             let shard = self.shelf.shards.partition_point(|view| view.first <= first) - 1;
             let view = &self.shelf.shards[shard];
             let end = view.first + view.records;
             rows.clear();
-            for &document in rest.iter().take_while(|&&document| document < end) {
+            for &(_, document) in rest.iter().take_while(|&&(place, _)| place < end) {
                 let row = self.lookup.row(document)?;
                 if rows.last().is_some_and(|last| !goes_with(last, &row, rows[0].position)) {
                     break;
@@ -101,7 +111,7 @@ impl<'s> Again<'s> {
     fn read_together(
         &mut self,
         shard: usize,
-        documents: &[u32],
+        documents: &[(u32, u32)],
         rows: &[Row],
         take: &mut impl FnMut(&mut Workshop, u32, &Row, &[u8]) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
@@ -124,7 +134,7 @@ impl<'s> Again<'s> {
         let corpus = if reference { ctx.against.unwrap_or(ctx.corpus) } else { ctx.corpus };
         let workshop =
             self.workshops[usize::from(reference)].get_or_insert_with(|| Workshop::new(ctx, corpus));
-        for (&document, row) in documents.iter().zip(rows) {
+        for (&(_, document), row) in documents.iter().zip(rows) {
             let begin = (row.position - start) as usize;
             let end = if row.length > 0 { begin + row.length as usize } else { self.bytes.len() };
             let line = self.bytes.get(begin..end).ok_or_else(|| changed(ctx))?;
