@@ -121,7 +121,8 @@ impl Work<'_> {
 
     /// A part of the memory.
     fn memory(&self) -> usize {
-        self.ctx.budget.free(self.catalogue.len().into(), 4) as usize / 3
+        let third = self.ctx.budget.free(self.catalogue.len().into(), 4) / 3;
+        self.ctx.bucket_bytes.unwrap_or(third) as usize
     }
 
     /// The units of one of the corpora, those to compare with or the input.
@@ -217,7 +218,9 @@ impl Work<'_> {
                 if !numbers.take(&mut number)? {
                     return Err(numbers.damaged("numbers are missing"));
                 }
-                let Some(payload) = payloads.next()? else { return Err(payloads.damaged("payloads are missing")) };
+                let Some(payload) = payloads.next()? else {
+                    return Err(payloads.damaged("payloads are missing"));
+                };
                 record.clear();
                 // Bytes sort as numbers do when the highest comes first.
                 record.extend(number.iter().rev());
@@ -466,4 +469,46 @@ impl Places {
 
 fn four(access: &mut Access, index: u32) -> Result<u32, EngineError> {
     Ok(u32::from_le_bytes(access.record(index.into())?.try_into().expect("four bytes")))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::keepers::Rank;
+
+    fn value() -> impl Strategy<Value = Option<String>> {
+        let number = prop_oneof![
+            any::<f64>()
+                .prop_filter("it is finite", |number| number.is_finite())
+                .prop_map(|number| number.to_string()),
+            (-30i64..30).prop_map(|number| number.to_string()),
+            prop::sample::select(vec!["0", "-0", "0.0", "-0.0", "1e3", " 7 ", "00"]).prop_map(str::to_owned),
+        ];
+        prop::option::weighted(0.9, number)
+    }
+
+    proptest! {
+        #[test]
+        fn keys_sort_as_keepers_are_ranked(
+            numbers in any::<bool>(),
+            (a, b) in (value(), value()),
+            (text_a, text_b) in ("[a\u{0}\u{1}\u{ff}]{0,4}", "[a\u{0}\u{1}\u{ff}]{0,4}"),
+            (id_a, id_b) in ("[a\u{0}é]{0,3}", "[a\u{0}é]{0,3}"),
+        ) {
+            let (a, b) = if numbers { (a, b) } else { (a.map(|_| text_a), b.map(|_| text_b)) };
+            let key = |value: &Option<String>, id: &str| {
+                let mut key = Vec::new();
+                put_value(value.as_deref(), numbers, &mut key);
+                put_text(id, &mut key);
+                // A place that would sort the other way round.
+                key.push(255 - id.len() as u8);
+                key
+            };
+            let ranks = [&a, &b].map(|value| Rank::of_value(value.clone(), numbers));
+            let expected = ranks[0].compare(&ranks[1], false).then(id_a.as_bytes().cmp(id_b.as_bytes()));
+            prop_assert_eq!(key(&a, &id_a).cmp(&key(&b, &id_b)), expected);
+        }
+    }
 }

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
+use crate::Shards;
 use crate::recipe::{Combine, Order};
 
 /// A line of a corpus.
@@ -35,7 +36,8 @@ impl Line {
 /// The same lines sorted the plain way.
 fn sorted(lines: &[Line], order: &Order) -> Vec<Line> {
     let number = |value: &String| value.trim().parse::<f64>().ok().filter(|number| number.is_finite());
-    let all_numbers = lines.iter().filter_map(|line| line.value.as_ref()).all(|value| number(value).is_some());
+    let all_numbers =
+        lines.iter().filter_map(|line| line.value.as_ref()).all(|value| number(value).is_some());
     let by_value = |a: &Line, b: &Line| match (&a.value, &b.value) {
         (Some(a), Some(b)) if all_numbers => number(a).unwrap().total_cmp(&number(b).unwrap()),
         (Some(a), Some(b)) => a.as_bytes().cmp(b.as_bytes()),
@@ -117,7 +119,8 @@ fn same_as_sorted(recipe: &JobRecipe, against: &[Line], lines: &[Line], spool: S
     });
     assert_eq!(found[0].1, found[1].1, "{recipe:?}");
     assert!(found[0].0 == found[1].0, "{recipe:?}");
-    let rejected = |name: &str| std::fs::read_to_string(place(name).join("rejected.jsonl")).unwrap().lines().count();
+    let rejected =
+        |name: &str| std::fs::read_to_string(place(name).join("rejected.jsonl")).unwrap().lines().count();
     assert_eq!(rejected("one"), rejected("two"));
 }
 
@@ -161,7 +164,8 @@ fn corpus(most: usize) -> impl Strategy<Value = Vec<Line>> {
         lines
             .into_iter()
             .map(|(text, id, value, url)| {
-                let id = ["a", "b", "b!", "é", "\u{0}", "10", "9", "", "Z"][id as usize].to_owned() + &(url / 4).to_string();
+                let id = ["a", "b", "b!", "é", "\u{0}", "10", "9", "", "Z"][id as usize].to_owned()
+                    + &(url / 4).to_string();
                 match text {
                     70..73 => Line::broken("{\"id\":\"x\",\"rank\":3}"),
                     73..75 => Line::broken("{"),
@@ -177,22 +181,24 @@ fn corpus(most: usize) -> impl Strategy<Value = Vec<Line>> {
 
 /// Recipes of all kinds.
 fn recipes() -> impl Strategy<Value = JobRecipe> {
-    let keep = prop::sample::select(vec!["first", "first", "longest", "shortest", "field:rank:desc", "field:group"]);
-    let order = prop::sample::select(vec!["rank", "rank", "rank", "id", "group"]);
-    (prop::sample::select(SPECS.to_vec()), keep, order, any::<[bool; 6]>(), prop::bool::weighted(0.4)).prop_map(
-        |(spec, keep, order, [against, pairs, components, unverified, within, combine], tight)| JobRecipe {
-            task: if pairs && !against { Task::Pairs } else { Task::Dedup },
-            keep: keep.to_owned(),
-            order: Some(order.to_owned()),
-            against,
-            cluster: if components { ClusterRule::Components } else { ClusterRule::Star },
-            verified: !(unverified && spec != "decomposition:test=words"),
-            max_group: if tight { 4 } else { 1000 },
-            within: within.then(|| "group".to_owned()),
-            combine: if combine { Combine::All } else { Combine::Any },
-            ..recipe(spec)
-        },
-    )
+    let keep =
+        prop::sample::select(vec!["first", "first", "longest", "shortest", "field:rank:desc", "field:group"]);
+    let order = prop::sample::select(vec!["rank", "rank", "id"]);
+    (prop::sample::select(SPECS.to_vec()), keep, order, any::<[bool; 6]>(), prop::bool::weighted(0.4))
+        .prop_map(|(spec, keep, order, [against, pairs, components, unverified, within, combine], tight)| {
+            JobRecipe {
+                task: if pairs && !against { Task::Pairs } else { Task::Dedup },
+                keep: keep.to_owned(),
+                order: Some(order.to_owned()),
+                against,
+                cluster: if components { ClusterRule::Components } else { ClusterRule::Star },
+                verified: !(unverified && spec != "decomposition:test=words"),
+                max_group: if tight { 4 } else { 1000 },
+                within: within.then(|| "group".to_owned()),
+                combine: if combine { Combine::All } else { Combine::Any },
+                ..recipe(spec)
+            }
+        })
 }
 
 /// Whether anybody has the field: an order by one that nobody has is refused.
@@ -212,13 +218,215 @@ proptest! {
         spool in prop::sample::select(vec![Spool::Disk, Spool::Auto, Spool::None]),
         tiny in any::<bool>(),
     ) {
-        // What is ordered by the group is not known to the plain sort here.
-        let recipe = if recipe.order.as_deref() == Some("group") {
-            JobRecipe { order: Some("id".to_owned()), ..recipe }
-        } else {
-            recipe
-        };
         prop_assume!(orderable(&recipe, &against, &lines));
         same_as_sorted(&recipe, &against, &lines, spool, tiny.then_some(4_000));
+    }
+}
+
+/// Generated pages with a rank that has nothing to do with their places, broken lines in between, some without a rank.
+fn pages(documents: u64, seed: u64) -> Vec<Line> {
+    let text = generated(documents, seed) + &lines(&families(90, 60));
+    let page = |(n, line): (usize, &str)| {
+        let record: Value = serde_json::from_str(line).unwrap();
+        let rank = n * 7919 % 61;
+        // Ids that come again, and many that share a rank.
+        let id = format!("{}{}", record["id"].as_str().unwrap(), if n % 11 == 0 { "" } else { "+" });
+        let text = record["text"].as_str().or(record["html"].as_str()).unwrap();
+        let broken = n.is_multiple_of(29).then(|| Line::broken("{\"text\":3"));
+        let page = Line::new(text, &id, (rank > 3).then(|| Value::from(rank)), n as u32);
+        broken.into_iter().chain([page]).collect::<Vec<_>>()
+    };
+    text.lines().enumerate().flat_map(page).collect()
+}
+
+#[test]
+fn many_pages_in_order_are_told_as_if_they_were_sorted() {
+    let all = pages(400, 21);
+    let (against, lines) = all.split_at(120);
+    for (spec, max_group, against_too) in [
+        ("minhash", 1000, true),
+        ("minhash", 3, false),
+        ("simhash:n=3+5", 3, true),
+        ("imatch", 2, false),
+        ("a12", 2, true),
+    ] {
+        for keep in ["first", "longest", "field:rank:desc"] {
+            let recipe = JobRecipe {
+                keep: keep.to_owned(),
+                order: Some("rank".to_owned()),
+                against: against_too,
+                max_group,
+                ..recipe(spec)
+            };
+            same_as_sorted(&recipe, against, lines, Spool::Auto, Some(20_000));
+        }
+    }
+}
+
+/// The exact method looks at a sample of the input, by places, before it proposes anything: what it proposes beyond the pairs
+/// that it finds differs.
+#[test]
+fn the_exact_method_lists_the_same_pairs_in_any_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = pages(150, 8);
+    let ordering =
+        JobRecipe { task: Task::Pairs, order: Some("rank".to_owned()), max_group: 20_000, ..recipe("exact") };
+    let [(ordering, options), (plain, plain_options)] = both_ways(&ordering);
+    let copy = joined(&sorted(&all, &ordering.order().unwrap()));
+    let one =
+        Job { corpus: shards(&folder.path().join("lines"), &all, options), ..job(ordering, "", settings()) };
+    let two = Job {
+        corpus: Corpus::in_memory("x.jsonl", copy.into_bytes().into(), plain_options),
+        ..job(plain, "", settings())
+    };
+    let rows = [("one", one), ("two", two)].map(|(name, job)| {
+        run(job, &folder.path().join(name), None).unwrap();
+        std::fs::read_to_string(folder.path().join(name).join("pairs.jsonl")).unwrap()
+    });
+    assert!(rows[0].lines().count() > 50);
+    assert_eq!(rows[0], rows[1]);
+}
+
+#[test]
+fn a_stopped_job_in_order_goes_on_and_ends_with_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = pages(500, 9);
+    let recipe = JobRecipe { order: Some("rank".to_owned()), ..recipe("minhash") };
+    let make = |spool: Spool, threads: usize| {
+        let corpus = shards(&folder.path().join("lines"), &all, recipe.read_options().unwrap());
+        Job { corpus, ..job(recipe.clone(), "", Settings { spool, threads, ..settings() }) }
+    };
+    // Files that are written again would be other files.
+    let first = make(Spool::Auto, 2);
+    run(first.clone(), &folder.path().join("whole"), None).unwrap();
+    for (name, bucket) in [("one", None), ("two", Some(4_000))] {
+        let path = folder.path().join(name);
+        let starts = run_with_stops(&|| first.clone(), &path, bucket);
+        assert!(outputs(&folder.path().join("whole")) == outputs(&path), "after {starts} starts");
+    }
+}
+
+#[test]
+fn sides_that_are_compared_are_each_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = pages(300, 4);
+    let (left, right) = all.split_at(150);
+    for (spec, bucket) in [("minhash", None), ("simhash:n=3+5", Some(4_000)), ("a12", None)] {
+        let ordering = JobRecipe {
+            task: Task::Compare,
+            all: true,
+            against: true,
+            order: Some("rank".to_owned()),
+            ..recipe(spec)
+        };
+        let [(ordering, options), (plain, plain_options)] = both_ways(&ordering);
+        let place = |name: &str| folder.path().join(spec).join(name);
+        let copy = |lines: &[Line]| {
+            let text = joined(&sorted(lines, &ordering.order().unwrap())).into_bytes();
+            Corpus::in_memory("x.jsonl", text.into(), plain_options.clone())
+        };
+        let one = Job {
+            corpus: shards(&place("right"), right, options.clone()),
+            against: Some(shards(&place("left"), left, options)),
+            ..job(ordering.clone(), "", settings())
+        };
+        let two = Job { corpus: copy(right), against: Some(copy(left)), ..job(plain, "", settings()) };
+        let sides = [one, two].map(|job| {
+            let name = if job.recipe.order.is_some() { "one" } else { "two" };
+            let Opened::Open(mut open) = job.open(&place(name)).unwrap() else { panic!("the job is new") };
+            open.bucket_bytes = bucket;
+            let watch = Watch::default();
+            let findings = open.run(&watch).unwrap();
+            let (mut rows, mut named, mut places) = (Vec::new(), Vec::new(), Vec::new());
+            open.matches(&watch, |one| -> Result<(), EngineError> {
+                let names = [one.left, one.right]
+                    .map(|side| (side.n, side.id.to_owned(), side.url.map(str::to_owned)));
+                rows.push((names, one.similarity.to_bits(), one.near, one.methods));
+                places.push((
+                    one.left.id.to_owned(),
+                    one.left.place,
+                    one.right.id.to_owned(),
+                    one.right.place,
+                ));
+                Ok(())
+            })
+            .unwrap();
+            open.documents(&watch, |side, one| -> Result<(), EngineError> {
+                named.push((side, one.n, one.id.to_owned()));
+                Ok(())
+            })
+            .unwrap();
+            let counts = open.both_counts(&watch).unwrap();
+            (rows, named, counts, format!("{:?} {:?}", findings.summary, findings.notes), places)
+        });
+        let [one, two] = sides;
+        assert!(one.0.len() > 20, "{spec}: {}", one.0.len());
+        assert_eq!((one.0, one.1, one.2, one.3), (two.0, two.1, two.2, two.3), "{spec}");
+        // Where they stand is where the input has them.
+        for (left_id, left_place, right_id, right_place) in one.4 {
+            assert_eq!(left[left_place as usize].id, left_id);
+            assert_eq!(right[right_place as usize].id, right_id);
+        }
+    }
+}
+
+#[test]
+fn copies_of_shards_stay_in_their_own_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = pages(120, 5);
+    let recipe = JobRecipe { order: Some("rank".to_owned()), ..recipe("minhash") };
+    let corpus = shards(&folder.path().join("lines"), &all, recipe.read_options().unwrap());
+    for write in [Shards::Kept, Shards::Removed] {
+        let outputs = Outputs { write, annotate: write == Shards::Kept, ..Outputs::default() };
+        let path = folder.path().join(format!("{write:?}"));
+        let job = Job { corpus: corpus.clone(), outputs, ..job(recipe.clone(), "", settings()) };
+        run(job, &path, None).unwrap();
+        let order = sorted(&all, &Order::Field("rank".to_owned()));
+        let gone: BTreeSet<String> =
+            removed(&path).iter().map(|(n, ..)| order[*n as usize].text.clone()).collect();
+        assert!(gone.len() > 30);
+        let sizes: BTreeMap<u64, u64> = std::fs::read_to_string(path.join("clusters.jsonl"))
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap())
+            .map(|row| (row["cluster"].as_u64().unwrap(), row["members"].as_array().unwrap().len() as u64))
+            .collect();
+        let copies = path.join(format!("{write:?}").to_lowercase());
+        for (number, part) in all.chunks(13).enumerate() {
+            let text = std::fs::read_to_string(copies.join(format!("part{number:03}.jsonl"))).unwrap();
+            let expected: Vec<&Line> = part
+                .iter()
+                .filter(|line| !line.rejected && gone.contains(&line.text) == (write == Shards::Removed))
+                .collect();
+            assert_eq!(text.lines().count(), expected.len());
+            for (found, expected) in text.lines().zip(expected) {
+                if write == Shards::Removed {
+                    assert_eq!(found, expected.text);
+                    continue;
+                }
+                let record: Value = serde_json::from_str(found).unwrap();
+                assert_eq!(record["id"], expected.id);
+                let n = order.iter().position(|line| line.text == expected.text).unwrap() as u64;
+                assert_eq!(record["lookalike_cluster"], n);
+                assert_eq!(record["lookalike_copies"], sizes.get(&n).copied().unwrap_or(1));
+            }
+        }
+    }
+}
+
+#[test]
+fn an_order_by_a_field_that_nobody_has_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let recipe = JobRecipe { order: Some("rnak".to_owned()), ..recipe("minhash") };
+    let options = recipe.read_options().unwrap();
+    let lines = joined(&pages(20, 3));
+    for (name, lines) in [("some", lines.as_str()), ("none", "")] {
+        let corpus = Corpus::in_memory("x.jsonl", lines.as_bytes().into(), options.clone());
+        let done =
+            run(Job { corpus, ..job(recipe.clone(), "", settings()) }, &folder.path().join(name), None);
+        match name {
+            "none" => drop(done.unwrap()),
+            _ => assert!(done.unwrap_err().to_string().starts_with("no document has a field rnak")),
+        }
     }
 }
