@@ -8,6 +8,7 @@ use crate::catalogue::{Catalogue, Lookup, ShardView};
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::gather::changed;
+use crate::order::Places;
 use crate::pipeline::{self, HEAVY};
 use crate::sketch::{Row, Stands, Workshop};
 
@@ -40,6 +41,8 @@ impl<'c> Shelf<'c> {
 pub(crate) struct Again<'s> {
     shelf: &'s Shelf<'s>,
     pub(crate) lookup: Lookup<'s>,
+    /// Opened when somebody asks.
+    places: Option<Places>,
     /// For the input, and for the corpus that it is compared with.
     workshops: [Option<Workshop>; 2],
     open: Option<(usize, Open)>,
@@ -60,13 +63,14 @@ impl<'s> Again<'s> {
         Again {
             shelf,
             lookup: Lookup::new(shelf.ctx, shelf.catalogue),
+            places: None,
             workshops: [None, None],
             open: None,
             bytes: Vec::new(),
         }
     }
 
-    /// Hands over what each of `documents`, which are in order, is measured by.
+    /// Hands over what each of `documents` is measured by, in the order of the input.
     pub(crate) fn read(
         &mut self,
         documents: &[u32],
@@ -79,28 +83,34 @@ impl<'s> Again<'s> {
         })
     }
 
-    /// Hands over `documents`, which are in order, each where it stands, with its row and a workshop to read it in.
+    /// Hands over `documents`, which are in order, each where it stands, with its row and a workshop to read it in: in the order
+    /// of the input.
     pub(crate) fn documents(
         &mut self,
         documents: &[u32],
         mut take: impl FnMut(&mut Workshop, u32, &Row, Stands<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        let mut rest = documents;
+        let places = match &mut self.places {
+            Some(places) => places,
+            None => self.places.insert(Places::open(self.shelf.ctx)?),
+        };
+        let placed = places.of(documents)?;
+        let mut rest = placed.as_slice();
         let mut rows: Vec<Row> = Vec::new();
-        while let Some(&first) = rest.first() {
+        while let Some(&(first, _)) = rest.first() {
             let shard = self.shelf.shards.partition_point(|view| view.first <= first) - 1;
             let view = &self.shelf.shards[shard];
             let end = view.first + view.records;
             self.open(shard)?;
             if let Some((_, Open::Rows(rows))) = &self.open {
                 let rows = rows.clone();
-                let (now, later) = rest.split_at(rest.partition_point(|&document| document < end));
+                let (now, later) = rest.split_at(rest.partition_point(|&(place, _)| place < end));
                 self.read_rows(shard, now, &rows, &mut take)?;
                 rest = later;
                 continue;
             }
             rows.clear();
-            for &document in rest.iter().take_while(|&&document| document < end) {
+            for &(_, document) in rest.iter().take_while(|&&(place, _)| place < end) {
                 let row = self.lookup.row(document)?;
                 if rows.last().is_some_and(|last| !goes_with(last, &row, rows[0].position)) {
                     break;
@@ -132,13 +142,13 @@ impl<'s> Again<'s> {
     fn read_rows(
         &mut self,
         shard: usize,
-        documents: &[u32],
+        documents: &[(u32, u32)],
         rows: &Rows,
         take: Take<'_>,
     ) -> Result<(), EngineError> {
         let ctx = self.shelf.ctx;
         let workshop = workshop(&mut self.workshops, ctx, self.shelf.shards[shard].reference);
-        for &document in documents {
+        for &(_, document) in documents {
             let row = self.lookup.row(document)?;
             let heavy = row.text as usize >= HEAVY;
             let _turn = heavy.then(|| self.shelf.heavy.lock().unwrap_or_else(PoisonError::into_inner));
@@ -158,7 +168,7 @@ impl<'s> Again<'s> {
     fn read_together(
         &mut self,
         shard: usize,
-        documents: &[u32],
+        documents: &[(u32, u32)],
         rows: &[Row],
         take: Take<'_>,
     ) -> Result<(), EngineError> {
@@ -178,7 +188,7 @@ impl<'s> Again<'s> {
             ctx.budget.admit_document(weight as u64)?;
         }
         let workshop = workshop(&mut self.workshops, ctx, self.shelf.shards[shard].reference);
-        for (&document, row) in documents.iter().zip(rows) {
+        for (&(_, document), row) in documents.iter().zip(rows) {
             let begin = (row.position - start) as usize;
             let end = if row.length > 0 { begin + row.length as usize } else { self.bytes.len() };
             let line = self.bytes.get(begin..end).ok_or_else(|| changed(ctx))?;

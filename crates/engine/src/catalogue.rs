@@ -7,10 +7,15 @@ use lookalike_corpus::Shard;
 
 use crate::context::Context;
 use crate::error::EngineError;
+use crate::order::{self, Ordered};
 use crate::sketch::{Made, NO_FIELD, Row, UnitMeta, unit_file};
-use crate::store::file::{Access, Run};
+use crate::store::file::{Access, Records, Run};
 
 /// Where every unit's documents begin. Documents to compare with come first, then those of the input.
+///
+/// Documents that were ordered by a field have other numbers than their places in the input. They are still in units of the
+/// same lengths, which hold what is known of the documents with these numbers; shards, rejections and symbols stay where they
+/// were in the input.
 #[derive(Debug)]
 pub(crate) struct Catalogue {
     units: Vec<UnitMeta>,
@@ -18,6 +23,8 @@ pub(crate) struct Catalogue {
     bases: Vec<u32>,
     /// Number of documents that are only there to be compared with.
     references: u32,
+    /// What was left behind by the stage that ordered documents, where one did.
+    ordered: Option<Ordered>,
 }
 
 impl Catalogue {
@@ -35,7 +42,7 @@ impl Catalogue {
             bases.push(end);
             units.push(meta);
         }
-        Ok(Catalogue { units, bases, references })
+        Ok(Catalogue { units, bases, references, ordered: order::done(ctx)? })
     }
 
     /// Number of all documents, rejected records and those to compare with included.
@@ -73,8 +80,19 @@ impl Catalogue {
         self.bases.partition_point(|&base| base <= document) - 1
     }
 
+    /// The file with the rows, names or payloads of a unit.
+    pub(crate) fn file(&self, ctx: &Context<'_>, unit: usize, what: &str) -> PathBuf {
+        match self.ordered {
+            None => unit_file(ctx, unit, what),
+            Some(_) => order::unit_file(ctx, unit, what),
+        }
+    }
+
     /// The key runs of one method in all units, each with the number of its first document.
     pub(crate) fn key_runs(&self, ctx: &Context<'_>, seat: usize) -> Vec<(PathBuf, u32)> {
+        if let Some(ordered) = &self.ordered {
+            return ordered.key_runs(ctx, seat).into_iter().map(|path| (path, 0)).collect();
+        }
         let of_unit = |(unit, meta): (usize, &UnitMeta)| {
             let base = self.bases[unit];
             let path = move |run| (unit_file(ctx, unit, &format!("keys{seat}.{run:06}")), base);
@@ -92,7 +110,7 @@ impl Catalogue {
         for unit in 0..self.units.len() {
             ctx.check()?;
             let mut records =
-                Run::open(&unit_file(ctx, unit, "docs"), ctx.label("docs", Row::WIDTH))?.records();
+                Run::open(&self.file(ctx, unit, "docs"), ctx.label("docs", Row::WIDTH))?.records();
             let mut document = self.bases[unit];
             while let Some(bytes) = records.next()? {
                 each(document, &Row::decode(bytes))?;
@@ -111,7 +129,7 @@ impl Catalogue {
         for unit in 0..self.units.len() {
             ctx.check()?;
             let label = ctx.label("payload", ctx.panel.width());
-            let mut records = Run::open(&unit_file(ctx, unit, "payload"), label)?.records();
+            let mut records = Run::open(&self.file(ctx, unit, "payload"), label)?.records();
             let mut document = self.bases[unit];
             while let Some(bytes) = records.next()? {
                 each(document, bytes);
@@ -130,28 +148,18 @@ impl Catalogue {
         let mut buffer = Vec::new();
         for unit in 0..self.units.len() {
             ctx.check()?;
-            let mut records = Run::open(&unit_file(ctx, unit, "names"), ctx.label("names", 1))?.records();
+            let mut records = Run::open(&self.file(ctx, unit, "names"), ctx.label("names", 1))?.records();
             let mut document = self.bases[unit];
-            let mut lengths = [0; 12];
-            while records.take(&mut lengths)? {
-                let number =
-                    |at: usize| u32::from_le_bytes(lengths[at..at + 4].try_into().expect("four bytes"));
-                let length = |at: usize| if number(at) == NO_FIELD { 0 } else { number(at) as usize };
-                let (id, url) = (length(0), length(4));
-                buffer.resize(id + url + length(8), 0);
-                if !buffer.is_empty() && !records.take(&mut buffer)? {
-                    return Err(records.damaged("a name is cut off"));
-                }
-                let text = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
-                let address = (number(4) != NO_FIELD).then(|| text(&buffer[id..id + url]));
-                each(document, text(&buffer[..id]), address)?;
+            while take_names(&mut records, &mut buffer)? {
+                let (id, url) = id_and_address(&buffer);
+                each(document, id, url)?;
                 document += 1;
             }
         }
         Ok(())
     }
 
-    /// The shards of the input in order, each with the number of its first document, its facts and itself.
+    /// The shards of the input in order, each with the place of its first document in the input, its facts and itself.
     pub(crate) fn shards<'c>(&self, ctx: &'c Context<'_>) -> Vec<ShardView<'c>> {
         let mut views = Vec::new();
         for (unit, (reference, stretch)) in ctx.units().into_iter().enumerate() {
@@ -167,12 +175,42 @@ impl Catalogue {
     }
 }
 
+/// Replaces `names` by the next document's, as they stand in their file; false behind the last.
+pub(crate) fn take_names(records: &mut Records, names: &mut Vec<u8>) -> Result<bool, EngineError> {
+    names.resize(12, 0);
+    if !records.take(names)? {
+        return Ok(false);
+    }
+    let length = (0..3).filter_map(|part| name_length(names, part)).sum::<usize>();
+    names.resize(12 + length, 0);
+    if length > 0 && !records.take(&mut names[12..])? {
+        return Err(records.damaged("a name is cut off"));
+    }
+    Ok(true)
+}
+
+/// Id and address of names as they stand in their file.
+pub(crate) fn id_and_address(names: &[u8]) -> (&str, Option<&str>) {
+    let text = |from: usize, length: usize| {
+        std::str::from_utf8(&names[12 + from..12 + from + length]).unwrap_or_default()
+    };
+    let id = name_length(names, 0).unwrap_or(0);
+    (text(0, id), name_length(names, 1).map(|url| text(id, url)))
+}
+
+/// The length of id, address or field, if the document has one.
+fn name_length(names: &[u8], part: usize) -> Option<usize> {
+    let length = u32::from_le_bytes(names[4 * part..4 * part + 4].try_into().expect("four bytes"));
+    (length != NO_FIELD).then_some(length as usize)
+}
+
 /// A shard and its documents.
 #[derive(Debug, Clone)]
 pub(crate) struct ShardView<'c> {
     pub(crate) shard: &'c Shard,
     /// Its documents are only there to be compared with.
     pub(crate) reference: bool,
+    /// The place of its first record in the input; its number, unless documents are ordered by a field.
     pub(crate) first: u32,
     pub(crate) records: u32,
     pub(crate) meta: crate::sketch::ShardMeta,
@@ -231,7 +269,8 @@ impl<'c> Lookup<'c> {
         }
         let slot = file(self.open.entry(unit).or_default());
         if slot.is_none() {
-            *slot = Some(Access::new(Run::open(&unit_file(ctx, unit, what), ctx.label(what, width))?));
+            let path = self.catalogue.file(ctx, unit, what);
+            *slot = Some(Access::new(Run::open(&path, ctx.label(what, width))?));
         }
         Ok((local, slot.as_mut().expect("it was just put there")))
     }

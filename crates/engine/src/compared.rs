@@ -14,6 +14,7 @@ use crate::catalogue::{Bits, Catalogue, Lookup};
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::job::{OpenJob, Outputs};
+use crate::order::Places;
 use crate::results::{self, Before, Classes, Findings};
 use crate::sketch::Row;
 use crate::store::file::{Run, RunWriter};
@@ -78,7 +79,7 @@ pub struct ShardPlace {
     pub side: Side,
     /// Its name.
     pub name: String,
-    /// Number of its first record on its side.
+    /// Place of its first record on its side.
     pub first: u32,
     /// How many records it has, rejected ones included.
     pub records: u32,
@@ -106,6 +107,8 @@ pub struct Match<'m> {
 pub struct Named<'m> {
     /// Its number.
     pub n: u32,
+    /// Its place in the input of its side; its number, unless documents are ordered by a field.
+    pub place: u32,
     /// Its id.
     pub id: &'m str,
     /// Its address.
@@ -360,6 +363,7 @@ pub(crate) fn each_match<E: From<EngineError>>(
     let directed = ctx.directed();
     let (mut lefts, mut rights) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
     let mut records = Run::open(&ctx.file(FILE), Pairs::label(ctx))?.records();
+    let mut places = Places::open(ctx)?;
     let mut left = None;
     let mut seen = 0u64;
     while let Some(bytes) = records.next()? {
@@ -375,8 +379,13 @@ pub(crate) fn each_match<E: From<EngineError>>(
         };
         let other = rights.names(b)?;
         each(&Match {
-            left: Named { n: a, id: &names.id, url: names.url.as_deref() },
-            right: Named { n: b - references, id: &other.id, url: other.url.as_deref() },
+            left: Named { n: a, place: places.place(a)?, id: &names.id, url: names.url.as_deref() },
+            right: Named {
+                n: b - references,
+                place: places.place(b)? - references,
+                id: &other.id,
+                url: other.url.as_deref(),
+            },
             similarity: f64::from_bits(forward),
             reverse: directed.then(|| f64::from_bits(backward)),
             near: said & NEAR > 0,
@@ -433,13 +442,15 @@ impl OpenJob {
         let catalogue = Catalogue::load(&ctx)?;
         let references = catalogue.references();
         let rejected = rejected(&ctx, &catalogue)?;
+        let mut places = Places::open(&ctx)?;
         let mut failed = None;
         let walked = catalogue.names(&ctx, |document, id, url| {
             if failed.is_some() || rejected.get(document) {
                 return Ok(());
             }
             let (side, n) = Side::of(document, references);
-            failed = each(side, Named { n, id, url }).err();
+            let (_, place) = Side::of(places.place(document)?, references);
+            failed = each(side, Named { n, place, id, url }).err();
             Ok(())
         });
         failed.map_or(Ok(()), Err)?;

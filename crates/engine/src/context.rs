@@ -13,7 +13,7 @@ use crate::error::EngineError;
 use crate::measure::Measure;
 use crate::panel::Panel;
 use crate::pipeline::{self, Batch, Shape, Unit};
-use crate::recipe::{JobRecipe, Keep, Within};
+use crate::recipe::{JobRecipe, Keep, Order, Within};
 use crate::store::facts;
 use crate::store::file::Label;
 use crate::store::sort::Place;
@@ -182,6 +182,8 @@ pub(crate) struct Context<'j> {
     pub(crate) content: ContentMode,
     pub(crate) keep: Keep,
     pub(crate) within: Option<Within>,
+    /// What documents are numbered by, where that is not their places in the input.
+    pub(crate) order: Option<Order>,
     /// Documents that are there to be compared with and never removed.
     pub(crate) against: Option<&'j Corpus>,
     pub(crate) corpus: &'j Corpus,
@@ -226,6 +228,7 @@ impl<'j> Context<'j> {
             content: recipe.content()?,
             keep: recipe.keep()?,
             within: recipe.within(),
+            order: recipe.order(),
             against: None,
             corpus,
             lexicon: None,

@@ -26,11 +26,14 @@ struct First {
     texts: Vec<String>,
     /// Bytes of the input that they took.
     read: u64,
-    /// Bytes of their names, and of what becomes of documents too large to be looked at.
+    /// Bytes of their names.
+    named: u64,
+    /// Bytes of what becomes of documents too large to be looked at.
     known: u64,
 }
 
-/// Sketches the first documents of a corpus; returns how many bytes of the input they took and how much scratch.
+/// Sketches the first documents of a corpus; returns how many bytes of the input they took and how much scratch. What is
+/// brought into the order of a field is there up to three times: as it was, in sorted runs, and in order.
 pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: Spool) -> Result<(u64, u64), EngineError> {
     // What becomes of the first documents is taken to become of all.
     let spool = !corpus.shards().is_empty() && spool.keeps(corpus, &(0..1)).spooled;
@@ -40,15 +43,17 @@ pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: Spool) -> Resul
     let mut readings = Readings::new(&profile, &profile, &panel);
     let (mut blocks, mut encoded, mut symbols) = (BlockBuilder::new(), Vec::new(), Vec::new());
     let mut sketch = Sketch::default();
-    let mut scratch = first.known;
+    let times = if recipe.order.is_some() { 3 } else { 1 };
+    let mut scratch = times * first.named + first.known;
     for text in &first.texts {
         readings.turn();
         let wordless = readings.words(text).is_empty();
-        scratch += (Row::WIDTH + panel.width()) as u64;
+        scratch += times * (Row::WIDTH + panel.width()) as u64;
         if wordless {
             continue;
         }
-        scratch += key_bytes(&panel, &mut readings, text, &mut sketch);
+        // Keys go from sorted runs into sorted runs.
+        scratch += times.min(2) * key_bytes(&panel, &mut readings, text, &mut sketch);
         if spool && blocks.push(0, measure.symbols(readings.measuring(text), &mut symbols)) {
             blocks.encode(&mut encoded);
         }
@@ -90,7 +95,7 @@ fn first(recipe: &JobRecipe, corpus: &Corpus) -> Result<First, EngineError> {
                 first.known += document.content.len() as u64 / 2;
                 continue;
             }
-            first.known += (12 + document.id.len() + document.url.map_or(0, str::len)) as u64;
+            first.named += (12 + document.id.len() + document.url.map_or(0, str::len)) as u64;
             first.texts.push(extractor.extract(&document, content).text.to_owned());
         }
         first.read += enough.unwrap_or_else(|| reader.consumed());

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::catalogue::{Catalogue, Lookup};
 use crate::context::Context;
 use crate::error::EngineError;
+use crate::order::Numbers;
 use crate::pipeline::{self, Batch, Feed, Spare};
 use crate::sketch::{ReadAgain, Workshop, unit_file};
 use crate::store::symbols::{Block, SpoolReader};
@@ -22,8 +23,8 @@ pub(crate) fn symbols(
     let mut again = Vec::new();
     for (unit, meta) in catalogue.units().iter().enumerate() {
         ctx.check()?;
-        let base = catalogue.base(unit);
-        if !(base..base + meta.records() as u32).any(wanted) {
+        let numbers = Numbers::of_unit(ctx, catalogue, unit)?;
+        if !(0..meta.records() as u32).any(|local| wanted(numbers.of(local))) {
             continue;
         }
         if !meta.spooled {
@@ -35,8 +36,8 @@ pub(crate) fn symbols(
         while spool.next(&mut block)? {
             block.documents(
                 &mut buffer,
-                |local| wanted(base + local),
-                |local, symbols| take(base + local, symbols),
+                |local| wanted(numbers.of(local)),
+                |local, symbols| take(numbers.of(local), symbols),
             )?;
         }
     }
@@ -65,22 +66,29 @@ fn read_again(
         let Some(corpus) = corpus else { continue };
         let these: Vec<usize> = units.iter().copied().filter(|&unit| all[unit].0 == reference).collect();
         let stretches: Vec<_> = these.iter().map(|&unit| all[unit].1.clone()).collect();
+        let numbers: Vec<Numbers> = these
+            .iter()
+            .map(|&unit| Numbers::of_unit(ctx, catalogue, unit))
+            .collect::<Result<_, EngineError>>()?;
         let work = |workshop: &mut Workshop, batch: &Batch| {
             let unit = these[batch.unit];
-            let first = u64::from(catalogue.base(unit)) + batch.first;
-            if first + batch.len() as u64 > u64::from(catalogue.base(unit + 1)) {
+            let records = u64::from(catalogue.base(unit + 1) - catalogue.base(unit));
+            if batch.first + batch.len() as u64 > records {
                 return Err(changed(ctx));
             }
-            workshop.read_again(ctx, batch, &heavy, &spare, |index| wanted((first + index as u64) as u32))
+            let numbers = &numbers[batch.unit];
+            workshop.read_again(ctx, batch, &heavy, &spare, |index| {
+                wanted(numbers.of(batch.first as u32 + index as u32))
+            })
         };
         let drive = |unit: usize, feed: &mut Feed<'_, Result<ReadAgain, EngineError>>| {
-            let mut first = catalogue.base(these[unit]);
+            let mut first = 0;
             while let Some(batch) = feed.next()? {
                 let batch = batch?;
                 let (take, lookup) = &mut *takes.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut symbols = batch.symbols.as_slice();
                 for found in &batch.documents {
-                    let document = first + found.index as u32;
+                    let document = numbers[unit].of(first + found.index as u32);
                     if lookup.row(document)?.digest != found.digest {
                         return Err(changed(ctx));
                     }
@@ -91,7 +99,8 @@ fn read_again(
                 first += batch.records as u32;
                 spare.give_back(batch);
             }
-            if first == catalogue.base(these[unit] + 1) { Ok(()) } else { Err(changed(ctx)) }
+            let records = catalogue.base(these[unit] + 1) - catalogue.base(these[unit]);
+            if first == records { Ok(()) } else { Err(changed(ctx)) }
         };
         let workshop = || Workshop::new(ctx, corpus);
         pipeline::run(corpus, &stretches, ctx.shape(), ctx.watch, workshop, work, drive)?;

@@ -20,6 +20,7 @@ use crate::error::EngineError;
 use crate::estimate;
 use crate::kept;
 use crate::lexicon::{self, Counted};
+use crate::order;
 use crate::recipe::{JobRecipe, Task};
 use crate::results::{self, Before, Findings};
 use crate::sketch;
@@ -519,6 +520,9 @@ impl OpenJob {
             clock.lap("survey");
             sketch::sketch(&ctx)?;
             clock.lap("sketch");
+            if order::order(&ctx)? {
+                clock.lap("order");
+            }
             let catalogue = Catalogue::load(&ctx)?;
             ctx.budget.admit(catalogue.len().into())?;
             let collapsed = classes::collapse(&ctx, &catalogue)?;

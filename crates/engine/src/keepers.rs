@@ -18,10 +18,36 @@ pub(crate) struct Keepers {
 
 /// What a document is ranked by.
 #[derive(Debug, Clone, PartialEq)]
-enum Rank {
+pub(crate) enum Rank {
     Number(f64),
     Text(String),
     Missing,
+}
+
+impl Rank {
+    /// The rank that the value of a field gives, where every value is a number, or not.
+    pub(crate) fn of_value(value: Option<String>, numbers: bool) -> Self {
+        match value {
+            None => Rank::Missing,
+            Some(value) if numbers => number(&value).map_or(Rank::Missing, Rank::Number),
+            Some(value) => Rank::Text(value),
+        }
+    }
+
+    /// Lower ranks come first, or higher ones where they fall; missing ones last.
+    pub(crate) fn compare(&self, other: &Rank, falling: bool) -> Ordering {
+        let turned = |order: Ordering| if falling { order.reverse() } else { order };
+        match (self, other) {
+            (Rank::Number(a), Rank::Number(b)) => turned(a.total_cmp(b)),
+            (Rank::Text(a), Rank::Text(b)) => turned(a.as_bytes().cmp(b.as_bytes())),
+            (Rank::Missing, Rank::Missing) => Ordering::Equal,
+            (Rank::Missing, _) => Ordering::Greater,
+            (_, Rank::Missing) => Ordering::Less,
+            // Ranks of one run are all of one kind.
+            (Rank::Number(_), Rank::Text(_)) => Ordering::Less,
+            (Rank::Text(_), Rank::Number(_)) => Ordering::Greater,
+        }
+    }
 }
 
 impl Keepers {
@@ -69,30 +95,16 @@ impl Keepers {
         Ok(match self.keep {
             Keep::First => Rank::Missing,
             Keep::Longest | Keep::Shortest => Rank::Number(lookup.row(turn.document)?.words.into()),
-            Keep::Field { .. } => match lookup.names(turn.document)?.field {
-                None => Rank::Missing,
-                Some(value) if self.numbers => number(&value).map_or(Rank::Missing, Rank::Number),
-                Some(value) => Rank::Text(value),
-            },
+            Keep::Field { .. } => Rank::of_value(lookup.names(turn.document)?.field, self.numbers),
         })
     }
 
     fn compare(&self, a: &Rank, b: &Rank) -> Ordering {
-        let falling = matches!(self.keep, Keep::Longest | Keep::Field { descending: true, .. });
-        let turned = |order: Ordering| if falling { order.reverse() } else { order };
-        match (a, b) {
-            (Rank::Number(a), Rank::Number(b)) => turned(a.total_cmp(b)),
-            (Rank::Text(a), Rank::Text(b)) => turned(a.as_bytes().cmp(b.as_bytes())),
-            (Rank::Missing, Rank::Missing) => Ordering::Equal,
-            (Rank::Missing, _) => Ordering::Greater,
-            (_, Rank::Missing) => Ordering::Less,
-            // Ranks of one run are all of one kind.
-            (Rank::Number(_), Rank::Text(_)) => Ordering::Less,
-            (Rank::Text(_), Rank::Number(_)) => Ordering::Greater,
-        }
+        a.compare(b, matches!(self.keep, Keep::Longest | Keep::Field { descending: true, .. }))
     }
 }
 
-fn number(text: &str) -> Option<f64> {
+/// The value of a field as a number, if it is one that can be compared.
+pub(crate) fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }

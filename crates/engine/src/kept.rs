@@ -52,6 +52,7 @@ pub(crate) fn write(
         threads: ctx.shape().drivers,
         watch: ctx.watch,
     };
+    Fates::prepare(ctx, catalogue)?;
     copies.write(sources, |source| Decided::of(ctx, &views[source.place], outputs, catalogue.references()))
 }
 
@@ -73,7 +74,8 @@ struct Decided {
     gone: Vec<u32>,
     /// Those alone are copied.
     inverse: bool,
-    /// The ordinal of the shard's first document, also of those to compare with, and how many of the latter there are.
+    /// The place of the shard's first document in the input, also of those to compare with, and how many of the latter there
+    /// are.
     first: u32,
     references: u32,
 }
@@ -86,8 +88,8 @@ impl Decided {
         references: u32,
     ) -> Result<Self, EngineError> {
         let mut fates = Fates::open(ctx)?;
-        let documents = fates.removed(view.first, view.first + view.records)?;
-        let gone = documents.into_iter().map(|document| document - view.first).collect();
+        let places = fates.removed(view.first, view.first + view.records)?;
+        let gone = places.into_iter().map(|place| place - view.first).collect();
         let inverse = outputs.write == Shards::Removed;
         Ok(Decided { fates, gone, inverse, first: view.first, references })
     }
@@ -99,7 +101,7 @@ impl Choice for Decided {
     }
 
     fn note(&mut self, record: u64) -> Result<Note, EngineError> {
-        let document = self.first + record as u32;
+        let document = self.fates.number(self.first + record as u32)?;
         let copies = self.fates.copies(document)?;
         Ok(Note { cluster: (document - self.references).into(), copies })
     }

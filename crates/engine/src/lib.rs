@@ -7,6 +7,7 @@
 //! - [`lexicon`]: the words of the corpus, counted for methods that ask
 //! - `survey`: what else methods must know of the whole corpus
 //! - `sketch`: rows, names, payloads, sorted keys and symbols of every document
+//! - `order`: documents are numbered anew, by a field, where that is asked for
 //! - `classes`: documents with equal words become one
 //! - `candidates`: documents that share keys become pairs
 //! - `verify`: pairs are measured, bucket by bucket; `star` decides who is kept
@@ -38,6 +39,7 @@ mod keepers;
 mod kept;
 pub mod lexicon;
 pub mod measure;
+mod order;
 pub mod panel;
 pub mod patch;
 pub mod pipeline;

@@ -116,6 +116,15 @@ pub enum Within {
     Host,
 }
 
+/// What documents are taken in the order of, where that is not the input's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    /// Their ids, as bytes.
+    Id,
+    /// The values of a field, then their ids; those without it come last.
+    Field(String),
+}
+
 /// How documents are read: what of [`ReadOptions`] can change a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -174,6 +183,9 @@ pub struct JobRecipe {
     /// Documents are compared only with those that have the same value here; `@host` is the host of the address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<String>,
+    /// Field in the order of which documents are taken; without it, they are in the order of the input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
     /// What several methods propose together.
     #[serde(default)]
     pub combine: Combine,
@@ -236,6 +248,7 @@ impl JobRecipe {
             all: false,
             against: false,
             within: None,
+            order: None,
             combine: Combine::Any,
             lexicon: None,
             methods: method("md5", &setting).map(|method| method.recipe()).into_iter().collect(),
@@ -333,6 +346,13 @@ impl JobRecipe {
         }
     }
 
+    /// What documents are taken in the order of, where that is not the input's.
+    pub fn order(&self) -> Option<Order> {
+        let field = self.order.as_deref()?;
+        let id = field == "id" || field == self.reading.id_field;
+        Some(if id { Order::Id } else { Order::Field(field.to_owned()) })
+    }
+
     /// What is taken of a document.
     pub fn content(&self) -> Result<ContentMode, EngineError> {
         CONTENTS
@@ -352,6 +372,9 @@ impl JobRecipe {
             extras.push(name);
         }
         if let Some(Within::Field(name)) = self.within() {
+            extras.push(name);
+        }
+        if let Some(Order::Field(name)) = self.order() {
             extras.push(name);
         }
         Ok(ReadOptions {
@@ -455,6 +478,7 @@ mod tests {
             all: false,
             against: false,
             within: Some("dump".to_owned()),
+            order: Some("date".to_owned()),
             combine: Combine::All,
             lexicon: None,
             methods: ["md5", "simhash"].map(|text| method(text, &setting).unwrap().recipe()).to_vec(),
@@ -483,9 +507,25 @@ mod tests {
         let made = again.methods().unwrap();
         assert!(made.iter().map(|method| method.recipe()).eq(recipe.methods.clone()));
         assert_eq!(again.profile().unwrap(), Profile::web());
-        assert_eq!(again.read_options().unwrap().extras, ["score", "dump"]);
+        assert_eq!(again.read_options().unwrap().extras, ["score", "dump", "date"]);
         let newer = JobRecipe { engine: ENGINE + 1, ..recipe };
         assert!(JobRecipe::from_toml(&newer.to_toml()).unwrap_err().contains("engine version"));
+    }
+
+    #[test]
+    fn an_order_is_by_id_or_by_a_field_and_without_one_a_recipe_says_nothing_of_it() {
+        let mut recipe = recipe();
+        assert!(recipe.to_toml().contains("\norder = \"date\"\n"));
+        assert_eq!(recipe.order(), Some(Order::Field("date".to_owned())));
+        recipe.reading.id_field = "docno".to_owned();
+        for id in ["id", "docno"] {
+            recipe.order = Some(id.to_owned());
+            assert_eq!(recipe.order(), Some(Order::Id));
+            assert_eq!(recipe.read_options().unwrap().extras, ["score", "dump"]);
+        }
+        recipe.order = None;
+        assert!(!recipe.to_toml().contains("order"));
+        assert_eq!(JobRecipe::from_toml(&recipe.to_toml()).unwrap().order(), None);
     }
 
     #[test]

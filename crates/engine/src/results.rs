@@ -16,11 +16,12 @@ use crate::classes::{self, Collapsed};
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::job::{Outputs, Summary};
+use crate::order::Places;
 use crate::recipe::{ClusterRule, Task};
 use crate::sketch::{Made, host, unit_file};
 use crate::star::Removal;
 use crate::store::file::{Access, Run, RunWriter};
-use crate::store::sort::{Codec, Couples, Sorter, couple, existing, uncouple};
+use crate::store::sort::{Codec, Couples, Sorter, clear, couple, existing, uncouple};
 use crate::verify::tally::{Sample, Tally};
 use crate::verify::{self, NEAR, NEAR_BACK, Pairs, Removals};
 
@@ -164,6 +165,8 @@ const REJECTED: &[Column] = &[
 const SORTED: &str = "removed.sorted";
 /// The file with the size of every cluster of two or more, by keeper.
 const SIZES: &str = "clusters.sizes";
+/// The file with the place of every removed document in the input, and its number, in the order of the input.
+const GONE: &str = "removed.places";
 
 /// Writes the tables of `dedup`.
 pub(crate) fn dedup(
@@ -519,9 +522,8 @@ pub(crate) fn write_rejected(
             let rejected: RejectedLine = serde_json::from_slice(&line)
                 .map_err(|error| EngineError::Damaged { file: path.clone(), what: error.to_string() })?;
             line.clear();
-            let document = catalogue.base(unit) + rejected.record as u32;
-            let view = shard_of(&views, document);
-            let source = view.map_or("", |view| view.shard.name.as_str());
+            let place = catalogue.base(unit) + rejected.record as u32;
+            let source = shard_of(&views, place).map_or("", |shard| views[shard].shard.name.as_str());
             rows.push(&[
                 Cell::Text(source),
                 Cell::U64(rejected.position),
@@ -536,11 +538,11 @@ pub(crate) fn write_rejected(
     Ok(reasons)
 }
 
-/// The shard that holds a document.
-pub(crate) fn shard_of<'v, 'c>(views: &'v [ShardView<'c>], document: u32) -> Option<&'v ShardView<'c>> {
-    let index = views.partition_point(|view| view.first <= document);
+/// The shard that holds the document at a place of the input.
+fn shard_of(views: &[ShardView<'_>], place: u32) -> Option<usize> {
+    let index = views.partition_point(|view| view.first <= place);
     // Empty shards begin where the next one does.
-    views[..index].iter().rev().find(|view| document < view.first + view.records)
+    views[..index].iter().rposition(|view| place < view.first + view.records)
 }
 
 /// Counts documents and removals per shard and per host.
@@ -554,18 +556,16 @@ fn shares(ctx: &Context<'_>, catalogue: &Catalogue, findings: &mut Findings) -> 
     let mut others = (0, 0);
     let mut removed = Run::open(&ctx.file(SORTED), Removals::label(ctx))?.records();
     let mut next_removed = removed.next()?.map(|bytes| Removals.get(bytes).0);
-    let mut source = 0;
+    let mut places = Places::open(ctx)?;
     catalogue.names(ctx, |document, _, url| {
-        while document >= views[source].first + views[source].records {
-            source += 1;
-        }
         if document < catalogue.references() {
             return Ok(());
         }
         let gone = next_removed == Some(document);
         if gone {
             next_removed = removed.next()?.map(|bytes| Removals.get(bytes).0);
-            sources[source].removed += 1;
+            let source = shard_of(&views, places.place(document)?);
+            source.into_iter().for_each(|source| sources[source].removed += 1);
         }
         if let Some(host) = url.map(host).filter(|host| !host.is_empty()) {
             let host = host.to_ascii_lowercase();
@@ -696,10 +696,10 @@ pub(crate) fn texts(
         return Ok(texts);
     }
     let (mut extractor, mut lines) = (Extractor::default(), Lines::default());
+    let wanted = Places::open(ctx)?.of(wanted)?;
     for view in catalogue.shards(ctx) {
-        let first = wanted.partition_point(|&document| document < view.first);
-        let last = wanted.partition_point(|&document| document < view.first + view.records);
-        let mut wanted = &wanted[first..last];
+        let before = |end: u32| wanted.partition_point(|&(place, _)| place < end);
+        let mut wanted = &wanted[before(view.first)..before(view.first + view.records)];
         let corpus = if view.reference { ctx.against.unwrap_or(ctx.corpus) } else { ctx.corpus };
         let mut reader = if wanted.is_empty() { continue } else { view.shard.open(corpus.options())? };
         let mut line_reader = LineReader::new(corpus.options());
@@ -708,28 +708,28 @@ pub(crate) fn texts(
                 put(document, extractor.extract(&found, ctx.content).text);
             }
         };
-        let mut document = view.first;
-        while let Some(&next) = wanted.first() {
+        let mut place = view.first;
+        while let Some(&(next, document)) = wanted.first() {
             ctx.check()?;
             if reader.lines(BLOCK_BYTES, &mut lines)? {
-                let end = document + lines.len() as u32;
-                let here = wanted.partition_point(|&wanted| wanted < end);
-                for &found in &wanted[..here] {
-                    take(found, line_reader.read(lines.some(), (found - document) as usize));
+                let end = place + lines.len() as u32;
+                let here = wanted.partition_point(|&(wanted, _)| wanted < end);
+                for &(found, document) in &wanted[..here] {
+                    take(document, line_reader.read(lines.some(), (found - place) as usize));
                 }
-                (wanted, document) = (&wanted[here..], end);
+                (wanted, place) = (&wanted[here..], end);
                 continue;
             }
             match reader.next()? {
                 None => break,
                 Some(Item::Skipped(_)) => continue,
-                Some(item) if document == next => {
+                Some(item) if place == next => {
                     take(document, item);
                     wanted = &wanted[1..];
                 }
                 Some(_) => {}
             }
-            document += 1;
+            place += 1;
         }
     }
     Ok(texts)
@@ -968,40 +968,60 @@ impl Classes {
     }
 }
 
-/// Removals and cluster sizes by document, for the copies of shards.
+/// Removals and cluster sizes by the places of documents in the input, for the copies of shards.
 pub(crate) struct Fates {
     removed: Access,
     sizes: Access,
+    places: Places,
 }
 
 impl Fates {
+    /// Brings removals into the order of the input.
+    pub(crate) fn prepare(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<(), EngineError> {
+        clear(&ctx.place("gone"))?;
+        let memory = ctx.budget.free(catalogue.len().into(), 0) as usize / 4;
+        let (mut sorter, mut places) = (Sorter::new(ctx.place("gone"), Couples, memory), Places::open(ctx)?);
+        removals(ctx, |removal| sorter.push(couple(places.place(removal.document)?, removal.document)))?;
+        let mut sorted = sorter.sorted()?;
+        let mut writer = RunWriter::create(&ctx.file(GONE), ctx.label("gone", 8))?;
+        while let Some(pair) = sorted.next()? {
+            writer.push(&pair.to_le_bytes())?;
+        }
+        writer.finish()
+    }
+
     pub(crate) fn open(ctx: &Context<'_>) -> Result<Self, EngineError> {
         Ok(Fates {
-            removed: Access::new(Run::open(&ctx.file(SORTED), Removals::label(ctx))?),
+            removed: Access::new(Run::open(&ctx.file(GONE), ctx.label("gone", 8))?),
             sizes: Access::new(Run::open(&ctx.file(SIZES), ctx.label("sizes", 8))?),
+            places: Places::open(ctx)?,
         })
     }
 
-    /// The removed documents from `first` on, below `end`.
+    /// The places of removed documents from `first` on, below `end`.
     pub(crate) fn removed(&mut self, first: u32, end: u32) -> Result<Vec<u32>, EngineError> {
         let mut found = Vec::new();
         let count = self.removed.count();
-        let mut index = lower_bound(&mut self.removed, count, first, |bytes| Removals.get(bytes).0)?;
+        let mut index = lower_bound(&mut self.removed, count, first, |bytes| entry(bytes).0)?;
         while index < count {
-            let document = Removals.get(self.removed.record(index)?).0;
-            if document >= end {
+            let (place, _) = entry(self.removed.record(index)?);
+            if place >= end {
                 break;
             }
-            found.push(document);
+            found.push(place);
             index += 1;
         }
         Ok(found)
     }
 
+    /// The number of the document at a place.
+    pub(crate) fn number(&mut self, place: u32) -> Result<u32, EngineError> {
+        self.places.number(place)
+    }
+
     /// How many documents a kept one stands for, itself included.
     pub(crate) fn copies(&mut self, keeper: u32) -> Result<u64, EngineError> {
         let count = self.sizes.count();
-        let entry = |bytes: &[u8]| uncouple(u64::from_le_bytes(bytes.try_into().expect("eight bytes")));
         let index = lower_bound(&mut self.sizes, count, keeper, |bytes| entry(bytes).0)?;
         if index == count {
             return Ok(1);
@@ -1009,6 +1029,10 @@ impl Fates {
         let (found, size) = entry(self.sizes.record(index)?);
         Ok(if found == keeper { size.into() } else { 1 })
     }
+}
+
+fn entry(bytes: &[u8]) -> (u32, u32) {
+    uncouple(Couples.get(bytes))
 }
 
 fn lower_bound(

@@ -10,6 +10,7 @@
 //! | `u000000.keys0.000000` … | postings of the first method, sorted, numbered from the unit's first document | 12 or 16 per key |
 //! | `u000000.spool` | symbols, see `store::symbols` | about half the text |
 //! | `u000000.rejected` | rejections as JSON lines | their length |
+//! | `u000000.values` | the field that documents are ordered by, if one is | its length + 4 |
 //! | `u000000.done` | counts per shard | - |
 
 use std::collections::BTreeMap;
@@ -28,7 +29,7 @@ use crate::error::EngineError;
 use crate::panel::{Panel, Seat};
 use crate::pipeline::{self, Batch, Feed, HEAVY, Record, Spare, Unit, Weight};
 use crate::reading::Readings;
-use crate::recipe::{Keep, Task, Within};
+use crate::recipe::{Keep, Order, Task, Within};
 use crate::sieve::Sieve;
 use crate::store::file::RunWriter;
 use crate::store::sort::{Posting, Postings, Sorter, existing};
@@ -59,7 +60,7 @@ impl Row {
     pub(crate) const WIDTH: usize = 68;
     pub(crate) const REJECTED: u32 = u32::MAX;
 
-    fn encode(&self) -> [u8; Row::WIDTH] {
+    pub(crate) fn encode(&self) -> [u8; Row::WIDTH] {
         let mut out = [0; Row::WIDTH];
         out[..4].copy_from_slice(&self.words.to_le_bytes());
         out[4..8].copy_from_slice(&self.text.to_le_bytes());
@@ -146,7 +147,7 @@ pub(crate) fn unit_file(ctx: &Context<'_>, unit: usize, what: &str) -> PathBuf {
 }
 
 /// The files of a unit beside its key runs and the one that says it is done.
-const FILES: [&str; 5] = ["docs", "names", "payload", "spool", "rejected"];
+const FILES: [&str; 6] = ["docs", "names", "payload", "spool", "rejected", "values"];
 
 /// Sketches every unit that is not yet done. Of two corpora that are compared the smaller one comes first, and of the other
 /// only those keys are kept that it may share with the first. A document of the left side stands for equal ones of the right
@@ -253,6 +254,10 @@ fn write_unit(
     let mut names = create("names", 1)?;
     let mut payload = create("payload", ctx.panel.width())?;
     let mut rejected = create("rejected", 1)?;
+    let mut values = match ctx.order {
+        Some(Order::Field(_)) => Some(create("values", 1)?),
+        _ => None,
+    };
     let Kept { spooled, seekable } = kept;
     let mut spool = match spooled {
         true => Some(SpoolWriter::create(&unit_file(ctx, unit, "spool"), ctx.stamp)?),
@@ -272,6 +277,9 @@ fn write_unit(
         names.push(&batch.names)?;
         payload.push(&batch.payload)?;
         rejected.push(&batch.rejected)?;
+        if let Some(values) = &mut values {
+            values.push(&batch.values)?;
+        }
         if let Some(spool) = &mut spool {
             spool.push(&batch.spool)?;
         }
@@ -290,6 +298,7 @@ fn write_unit(
     names.finish()?;
     payload.finish()?;
     rejected.finish()?;
+    values.map_or(Ok(()), RunWriter::finish)?;
     spool.map_or(Ok(()), SpoolWriter::finish)?;
     for keys in keys {
         meta.key_runs.push(keys.into_runs()?.len());
@@ -349,6 +358,8 @@ struct Sketched {
     made: Vec<Made>,
     spool: Vec<u8>,
     rejected: Vec<u8>,
+    /// What documents are ordered by.
+    values: Vec<u8>,
     ends: Vec<pipeline::ShardEnd>,
 }
 
@@ -356,7 +367,7 @@ impl Weight for Sketched {
     fn bytes(&self) -> usize {
         let keys: usize = self.keys.iter().map(Vec::capacity).sum();
         let rows = self.rows.capacity() * size_of::<Row>() + keys * size_of::<u128>();
-        let bytes = [&self.names, &self.payload, &self.spool, &self.rejected];
+        let bytes = [&self.names, &self.payload, &self.spool, &self.rejected, &self.values];
         rows + bytes.iter().map(|bytes| bytes.capacity()).sum::<usize>()
     }
 }
@@ -595,6 +606,7 @@ impl Tools {
         };
         let field = matches!(ctx.keep, Keep::Field { .. }).then(|| document.extras.get(0)).flatten();
         put_names(&mut out.names, document.id, document.url, field);
+        out.ordered_by(ctx, Some(document));
         if !features.is_empty() {
             row.digest = digest_within(features, within);
         }
@@ -655,9 +667,8 @@ impl Sketched {
     /// Makes it ready for what becomes of `batch`.
     fn begin(&mut self, ctx: &Context<'_>, batch: &Batch) {
         self.rows.clear();
-        for bytes in [&mut self.names, &mut self.payload, &mut self.spool, &mut self.rejected] {
-            bytes.clear();
-        }
+        let Sketched { names, payload, spool, rejected, values, .. } = self;
+        [names, payload, spool, rejected, values].into_iter().for_each(Vec::clear);
         self.keys.resize_with(ctx.panel.proposers().len(), Vec::new);
         self.keys.iter_mut().for_each(Vec::clear);
         self.made.clear();
@@ -672,8 +683,23 @@ impl Sketched {
         self.rejected.push(b'\n');
         let names = self.names.len() as u64;
         put_names(&mut self.names, "", None, None);
+        self.ordered_by(ctx, None);
         self.rows.push(Row { words: Row::REJECTED, names, ..Row::default() });
         self.payload.resize(self.payload.len() + ctx.panel.width(), 0);
+    }
+}
+
+impl Sketched {
+    /// Notes the value that a document is ordered by, where that is a field; a rejected record has none.
+    fn ordered_by(&mut self, ctx: &Context<'_>, document: Option<&Document<'_>>) {
+        let Some(Order::Field(_)) = ctx.order else { return };
+        // It comes behind the other fields that are asked for.
+        let keep = usize::from(matches!(ctx.keep, Keep::Field { .. }));
+        let within = usize::from(matches!(ctx.within, Some(Within::Field(_))));
+        let value = document.and_then(|document| document.extras.get(keep + within));
+        let length = value.map_or(NO_FIELD, |value| value.len() as u32);
+        self.values.extend_from_slice(&length.to_le_bytes());
+        self.values.extend_from_slice(value.unwrap_or_default().as_bytes());
     }
 }
 

@@ -1,5 +1,7 @@
 //! Whole jobs on small corpora, held against the simplest correct version.
 
+mod order;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

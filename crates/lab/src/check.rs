@@ -135,6 +135,11 @@ impl Run {
             let sentence = "a run with --within cannot be checked: the exact join would compare what the run keeps apart";
             return Err(LabError::Request(sentence.to_owned()));
         }
+        if recipe.order.is_some() {
+            let sentence =
+                "a run with --order-field cannot be checked: its numbers are not those of the input";
+            return Err(LabError::Request(sentence.to_owned()));
+        }
         let facts = std::fs::read(folder.join("run.json")).ok();
         let facts: Option<RunFile> = facts.and_then(|text| serde_json::from_slice(&text).ok());
         Ok(Run { recipe, folder: folder.to_owned(), files: facts.map_or_else(Vec::new, |facts| facts.files) })

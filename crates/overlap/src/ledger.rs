@@ -110,12 +110,14 @@ impl Open {
 pub struct Ledger {
     methods: usize,
     counted: Counted,
-    /// The left document and the segment at hand.
-    at: Option<(u32, usize)>,
+    /// The left document at hand.
+    at: Option<u32>,
     address: bool,
-    /// What each method, and any, has found of the document in the segment, and in all of them.
-    here: Vec<Open>,
+    /// What each method, and any, has found of the document in each segment, and in all of them.
+    here: Vec<Vec<Open>>,
     so_far: Vec<Open>,
+    /// The segments that it was found in.
+    met: Vec<usize>,
     /// How many documents each method found for the first time in each segment.
     first: Vec<Vec<u64>>,
 }
@@ -137,23 +139,24 @@ impl Ledger {
             counted,
             at: None,
             address: false,
-            here: vec![Open::default(); methods + 1],
+            here: vec![vec![Open::default(); methods + 1]; segments],
             so_far: vec![Open::default(); methods + 1],
+            met: Vec::new(),
             first: vec![vec![0; segments]; methods + 1],
         }
     }
 
-    /// The next pair.
+    /// The next pair. Those of a left document come together, their segments in any order.
     pub fn take(&mut self, seen: &Seen) {
-        if let Some((left, segment)) = self.at.filter(|at| *at != (seen.left, seen.segment)) {
-            self.close_segment(segment);
-            if left != seen.left {
-                self.close_document();
-            }
+        if self.at.is_some_and(|left| left != seen.left) {
+            self.close_document();
         }
-        self.at = Some((seen.left, seen.segment));
+        self.at = Some(seen.left);
         self.address = seen.address;
         let any = self.methods;
+        if self.here[seen.segment][any].pairs == 0 {
+            self.met.push(seen.segment);
+        }
         for method in (0..any).filter(|method| seen.methods >> method & 1 == 1).chain([any]) {
             let cells = [&mut self.counted.segments[seen.segment][method], &mut self.counted.total[method]];
             for cell in cells {
@@ -161,21 +164,23 @@ impl Ledger {
                 cell.near_pairs += u64::from(seen.near);
                 cell.all[bin(seen.similarity)] += 1;
             }
-            if self.so_far[method].pairs == 0 {
-                self.first[method][seen.segment] += 1;
-            }
-            self.here[method].take(seen);
+            self.here[seen.segment][method].take(seen);
             self.so_far[method].take(seen);
         }
     }
 
-    fn close_segment(&mut self, segment: usize) {
-        close(&self.here, self.address, &mut self.counted.segments[segment]);
-        differ(&self.here[..self.methods], &mut self.counted.differences[segment]);
-        self.here.fill(Open::default());
-    }
-
     fn close_document(&mut self) {
+        self.met.sort_unstable();
+        for method in 0..=self.methods {
+            let first = self.met.iter().find(|&&segment| self.here[segment][method].pairs > 0);
+            first.into_iter().for_each(|&segment| self.first[method][segment] += 1);
+        }
+        for segment in self.met.drain(..) {
+            let here = &mut self.here[segment];
+            close(here, self.address, &mut self.counted.segments[segment]);
+            differ(&here[..self.methods], &mut self.counted.differences[segment]);
+            here.fill(Open::default());
+        }
         close(&self.so_far, self.address, &mut self.counted.total);
         differ(&self.so_far[..self.methods], &mut self.counted.total_differences);
         self.so_far.fill(Open::default());
@@ -183,8 +188,7 @@ impl Ledger {
 
     /// What was counted.
     pub fn finish(mut self) -> Counted {
-        if let Some((_, segment)) = self.at {
-            self.close_segment(segment);
+        if self.at.is_some() {
             self.close_document();
         }
         let running = |first: &Vec<u64>| -> Vec<u64> {
@@ -257,8 +261,11 @@ mod tests {
         fn the_same_as_over_lists(
             pairs in prop::collection::btree_map((0u32..12, 0u32..10 * SEGMENTS as u32), (0u8..=10, 0u8..8), 0..80)
         ) {
-            let pairs: Vec<(u32, u32, u8, u8)> =
-                pairs.into_iter().map(|((a, b), (tenths, methods))| (a, b, tenths, methods)).collect();
+            // Segments come in any order: the second number is turned round.
+            let pairs: Vec<(u32, u32, u8, u8)> = pairs
+                .into_iter()
+                .map(|((a, b), (tenths, methods))| (a, b * 7 % (10 * SEGMENTS as u32), tenths, methods))
+                .collect();
             let mut ledger = Ledger::new(SEGMENTS, METHODS);
             for &(left, target, tenths, methods) in &pairs {
                 let (segment, similarity) = (target as usize / 10, f64::from(tenths) / 10.0);

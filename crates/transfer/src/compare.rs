@@ -94,7 +94,7 @@ pub fn count(
     })?;
     let mut ledger = Ledger::new(wanted.segments.len(), wanted.methods.len());
     open.matches(watch, |found| -> Result<(), TransferError> {
-        let segment = wanted.segments.of(found.right.n);
+        let segment = wanted.segments.of(found.right.place);
         ledger.take(&seen(found, segment, &shared));
         persistence.pair(found, wanted.segments.segments[segment].snapshot);
         each(&wanted, found, segment)

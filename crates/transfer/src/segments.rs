@@ -18,7 +18,7 @@ pub struct Segment {
 pub struct Segments {
     /// All of them.
     pub segments: Vec<Segment>,
-    /// The number of the right document behind the last of each.
+    /// The place of the right document behind the last of each.
     ends: Vec<u32>,
 }
 
@@ -35,9 +35,9 @@ impl Segments {
         Segments { segments, ends }
     }
 
-    /// The segment of a right document.
-    pub fn of(&self, document: u32) -> usize {
-        let segment = self.ends.partition_point(|&end| end <= document);
+    /// The segment of the right document at a place of the input.
+    pub fn of(&self, place: u32) -> usize {
+        let segment = self.ends.partition_point(|&end| end <= place);
         segment.min(self.segments.len().saturating_sub(1))
     }
 

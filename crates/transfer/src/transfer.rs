@@ -182,7 +182,7 @@ impl Mapper<'_> {
             Cell::Bool(is_best),
             Cell::OptionalText(old.url.as_deref()),
             Cell::OptionalText(found.right.url),
-            Cell::OptionalText(compare::name(wanted, wanted.segments.of(found.right.n))),
+            Cell::OptionalText(compare::name(wanted, wanted.segments.of(found.right.place))),
             Cell::ListOfText(&names(wanted, found.methods)),
         ])?;
         if !is_best && self.matches == Matches::Best {

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand};
 use lookalike::engine::recipe::{JobRecipe, Task};
 use lookalike::index::{Known, Writing};
 
+use super::job::as_they_come;
 use super::{MatchArgs, ReadingArgs, ResourceArgs, size, whole};
 use crate::exit::Failure;
 
@@ -196,7 +197,7 @@ pub struct IndexLookArgs {
 impl IndexCreateArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
-        let mut recipe = self.matching.recipe(Task::Dedup, &self.reading, 1000)?;
+        let mut recipe = as_they_come(self.matching.recipe(Task::Dedup, &self.reading, 1000)?)?;
         recipe.all = false;
         recipe.against = false;
         Ok(recipe)

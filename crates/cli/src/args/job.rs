@@ -104,6 +104,37 @@ pub struct MatchArgs {
     pub recipe: Option<PathBuf>,
 }
 
+/// In which order documents are taken.
+#[derive(Debug, Clone, Args)]
+pub struct OrderArgs {
+    /// Take documents in the order of this field, not of the input; id orders them by their ids
+    ///
+    /// Values are compared as numbers if all of them are numbers, else as bytes; documents without one come last. What is alike is in the
+    /// order of ids, as bytes, then of the input. Results are those of a corpus that was sorted so: n counts in this order, and the first is
+    /// the first in it.
+    #[arg(long, value_name = "FIELD", help_heading = "Matching", conflicts_with = "recipe", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub order_field: Option<String>,
+}
+
+impl OrderArgs {
+    /// Notes the order in a recipe that is not replayed.
+    pub(super) fn settle(&self, recipe: &mut JobRecipe) {
+        if self.order_field.is_some() {
+            recipe.order.clone_from(&self.order_field);
+        }
+    }
+}
+
+/// Refuses a replayed recipe that orders documents, where they are taken as they come.
+pub(super) fn as_they_come(recipe: JobRecipe) -> Result<JobRecipe, Failure> {
+    match &recipe.order {
+        None => Ok(recipe),
+        Some(field) => Err(Failure::Usage(format!(
+            "the recipe takes documents in the order of {field}, and this command takes them as they come; give a recipe without order"
+        ))),
+    }
+}
+
 /// How the work of a job is done; nothing here changes a result.
 #[derive(Debug, Clone, Args)]
 pub struct ResourceArgs {
@@ -205,6 +236,10 @@ pub struct DedupArgs {
         conflicts_with = "recipe"
     )]
     pub cluster: ClusterArg,
+
+    /// The order.
+    #[command(flatten)]
+    pub order: OrderArgs,
 
     /// Copy the input shards: none, kept or removed
     #[arg(long, value_name = "WHAT", default_value = "none", hide_possible_values = true)]
@@ -315,6 +350,10 @@ pub struct PairsArgs {
     #[arg(long)]
     pub all: bool,
 
+    /// The order.
+    #[command(flatten)]
+    pub order: OrderArgs,
+
     /// What matches.
     #[command(flatten)]
     pub matching: MatchArgs,
@@ -377,6 +416,7 @@ impl DedupArgs {
                 ClusterArg::Components => ClusterRule::Components,
             };
         }
+        self.order.settle(&mut recipe);
         recipe.all = false;
         recipe.against = !self.against.is_empty();
         Ok(recipe)
@@ -410,6 +450,7 @@ impl PairsArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
         let mut recipe = self.matching.recipe(Task::Pairs, &self.input.reading, 20_000)?;
+        self.order.settle(&mut recipe);
         recipe.all |= self.all;
         recipe.against = false;
         Ok(recipe)

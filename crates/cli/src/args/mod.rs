@@ -29,7 +29,7 @@ pub use index::{
 };
 pub use job::{
     ClusterArg, CombineArg, DedupArgs, LexiconArgs, LexiconCommand, LexiconShowArgs, MatchArgs, MethodsArgs,
-    PairsArgs, ResourceArgs, SpoolArg, TableFormat, WriteArg,
+    OrderArgs, PairsArgs, ResourceArgs, SpoolArg, TableFormat, WriteArg,
 };
 pub use judgments::{
     JudgmentsCommand, JudgmentsDedupArgs, JudgmentsStatsArgs, LaterArg, LeftArgs, NearArgs, QrelsArgs,

@@ -14,6 +14,7 @@ use lookalike::judgments::Layout;
 use lookalike_transfer::moved::Matches;
 use lookalike_transfer::segments::Segment;
 
+use super::job::{OrderArgs, as_they_come};
 use super::urls::SnapshotArgs;
 use super::{MatchArgs, ReadingArgs, ResourceArgs, TableFormat, positive};
 use crate::exit::Failure;
@@ -57,6 +58,10 @@ pub struct CompareArgs {
     /// Format of the tables: jsonl or parquet
     #[arg(long, value_name = "FORMAT", default_value = "jsonl", hide_possible_values = true)]
     pub format: TableFormat,
+
+    /// The order.
+    #[command(flatten)]
+    pub order: OrderArgs,
 
     /// How documents are read.
     #[command(flatten)]
@@ -141,7 +146,7 @@ pub struct TransferArgs {
 impl TransferArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
-        let mut recipe = self.matching.recipe(Task::Compare, &self.reading, MAX_GROUP)?;
+        let mut recipe = as_they_come(self.matching.recipe(Task::Compare, &self.reading, MAX_GROUP)?)?;
         if recipe.within.is_some() {
             let sentence = "judgments go wherever their documents went; leave --within out";
             return Err(Failure::Usage(sentence.to_owned()));
@@ -167,6 +172,7 @@ impl CompareArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
         let mut recipe = self.matching.recipe(Task::Compare, &self.reading, MAX_GROUP)?;
+        self.order.settle(&mut recipe);
         recipe.all = true;
         recipe.against = true;
         Ok(recipe)

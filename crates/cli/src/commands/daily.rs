@@ -36,7 +36,7 @@ pub(super) fn run(
     if against.is_none() && args.into.is_none() {
         return Ok(None);
     }
-    refuse(args, against)?;
+    refuse(args, recipe, against)?;
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(dedup::SAMPLE_FOLDER));
     job::outside(&args.input.inputs, &folder)?;
     let daily = Daily {
@@ -63,11 +63,14 @@ pub(super) fn run(
 }
 
 /// Refuses what goes with whole corpora alone.
-fn refuse(args: &DedupArgs, against: Option<&Path>) -> Result<(), Failure> {
+fn refuse(args: &DedupArgs, recipe: &JobRecipe, against: Option<&Path>) -> Result<(), Failure> {
     let same = |one: &Path, two: &Path| one == two || one.canonicalize().ok() == two.canonicalize().ok();
     let why = match () {
         () if args.plan => "--plan goes without an index",
         () if args.annotate => "--annotate goes without an index",
+        () if recipe.order.is_some() => {
+            "an index takes documents as they come; leave --order-field out, or sort them before"
+        }
         () if args.write == WriteArg::Removed => "with an index, --write is kept or none",
         () if args.format == TableFormat::Parquet => "with an index, tables are written as JSON lines",
         () if against.zip(args.into.as_deref()).is_some_and(|(one, two)| !same(one, two)) => {

@@ -37,13 +37,14 @@ pub(crate) fn run(mut job: Job, args: &DedupArgs, watch: &Arc<Watch>) -> Result<
     let estimate = job.scratch_estimate()?;
 
     job.outputs = Outputs::default();
-    // The sample has text alone, under its usual name; what keepers or groups are chosen by is not in it.
+    // The sample has text alone, under its usual name; what keepers, groups or an order are chosen by is not in it.
     let plain = lookalike::corpus::ReadOptions::default().fields;
     let reading = &mut job.recipe.reading;
     (reading.id_field, reading.url_field) = (plain.id, plain.url);
     (reading.text_field, reading.html_field) = (plain.text, plain.html);
     reading.input_format = None;
     job.recipe.within = None;
+    job.recipe.order = None;
     job.recipe.keep = "first".to_owned();
     job.against = None;
     job.recipe.against = false;

@@ -353,11 +353,12 @@ impl Desk<'_> {
         let mut ends = Vec::with_capacity(places.len());
         if ctx.measures {
             let documents: Vec<u32> = places.iter().map(|&place| part.documents[place as usize]).collect();
-            let mut next = places.iter();
             let sorting = &mut self.sorting;
-            self.again.read(&documents, |_, symbols| {
+            self.again.read(&documents, |document, symbols| {
                 ctx.measure.prepare(symbols, &mut values, sorting);
-                ends.extend(next.next().map(|&place| (place, values.len())));
+                // Both are in order.
+                let at = documents.binary_search(&document).ok();
+                ends.extend(at.map(|at| (places[at], values.len())));
             })?;
             self.sorting.keep(HEAVY);
         }

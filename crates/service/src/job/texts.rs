@@ -90,6 +90,10 @@ impl Texts {
     /// The input that lies in `files`, read as `recipe` says.
     pub(crate) fn new(files: &[String], recipe: &JobRecipe) -> Self {
         let corpus = match (files.is_empty(), recipe.read_options()) {
+            _ if recipe.order.is_some() => Err(
+                "the job took documents in the order of a field, so that their numbers do not tell where they stand in the input"
+                    .to_owned(),
+            ),
             (true, _) => Err("the input was no file, so that it cannot be read again".to_owned()),
             (false, Err(error)) => Err(error.to_string()),
             (false, Ok(options)) => Corpus::open(files, options)
