@@ -196,6 +196,8 @@ pub(crate) struct Context<'j> {
     pub(crate) work: PathBuf,
     /// Recipe and inputs in 128 bits, borne by every scratch file.
     pub(crate) stamp: u128,
+    /// Whether every value of the field that keepers are chosen by is a number, where documents beyond this job have a say in that.
+    pub(crate) numbers: Option<bool>,
     /// For tests: a smaller bound than the memory cap asks for.
     pub(crate) bucket_bytes: Option<u64>,
 }
@@ -237,6 +239,7 @@ impl<'j> Context<'j> {
             watch,
             work: PathBuf::new(),
             stamp: 0,
+            numbers: None,
             bucket_bytes: None,
         })
     }

@@ -52,8 +52,8 @@ impl Rank {
 
 impl Keepers {
     pub(crate) fn new(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Self, EngineError> {
-        let mut numbers = true;
-        if matches!(ctx.keep, Keep::Field { .. }) {
+        let mut numbers = ctx.numbers.unwrap_or(true);
+        if matches!(ctx.keep, Keep::Field { .. }) && ctx.numbers.is_none() {
             let mut lookup = Lookup::new(ctx, catalogue);
             for document in catalogue.references()..catalogue.len() {
                 let value = lookup.names(document)?.field;
@@ -105,6 +105,7 @@ impl Keepers {
 }
 
 /// The value of a field as a number, if it is one that can be compared.
-pub(crate) fn number(text: &str) -> Option<f64> {
+/// A value of a field as the number that documents are ordered by, if it is one.
+pub fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }

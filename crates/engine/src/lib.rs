@@ -35,7 +35,7 @@ pub mod examine;
 mod gather;
 pub mod gauge;
 pub mod job;
-mod keepers;
+pub mod keepers;
 mod kept;
 pub mod lexicon;
 pub mod measure;

@@ -47,6 +47,8 @@ pub struct Portion<'p> {
     pub corpus: Corpus,
     /// The pairs, in any order.
     pub proposals: Vec<Proposal>,
+    /// Whether every value of the field that keepers are chosen by is a number, in the whole corpus.
+    pub numbers: bool,
 }
 
 /// A document that goes.
@@ -129,6 +131,7 @@ impl Portion<'_> {
         let mut ctx = known(self.recipe, &self.corpus, settings, watch, self.knowledge)?;
         ctx.against = self.against.as_ref();
         ctx.work = folder.to_owned();
+        ctx.numbers = Some(self.numbers);
         sketch::sketch(&ctx)?;
         let catalogue = Catalogue::load(&ctx)?;
         ctx.budget.admit(catalogue.len().into())?;

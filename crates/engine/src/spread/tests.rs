@@ -227,7 +227,8 @@ fn spread(recipe: &JobRecipe, left: Option<&[String]>, texts: &[String], folder:
             corpus(&some.iter().map(text).collect::<Vec<_>>())
         };
         let against = (left > 0).then(|| some(ours));
-        let portion = Portion { recipe, knowledge: folder, against, corpus: some(theirs), proposals };
+        let portion =
+            Portion { recipe, knowledge: folder, against, corpus: some(theirs), proposals, numbers: true };
         let scratch = tempfile::tempdir().unwrap();
         let outcome = portion.decide(&settings(), scratch.path(), &Watch::default()).unwrap();
         verified += outcome.verified;
@@ -328,7 +329,7 @@ fn every_rule_of_a_recipe_holds_elsewhere() {
         JobRecipe {
             max_group: 20_000,
             similarity: Similarity::Containment,
-            ..recipe(Task::Pairs, "mod:m=1")
+            ..recipe(Task::Pairs, "exact")
         },
     ] {
         assert!(check(&recipe, None, &texts) > 10, "{recipe:?}");

@@ -1,0 +1,75 @@
+//! What Spark's workers call: batches of rows in, batches of rows out. Spark moves rows between the machines; all that is decided is
+//! decided by the engine.
+//!
+//! - `columns`: the columns of a batch, by name
+//! - `documents`: rows of a batch as documents
+//! - `sketches`: documents become sketches, and sketches postings
+//! - `groups`: postings in order become pairs, and pairs candidates
+//! - `portions`: documents that hang together are measured and decided
+//! - `learning`: what methods must know of all documents
+
+mod columns;
+mod documents;
+mod groups;
+mod learning;
+mod portions;
+mod sketches;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use lookalike::engine::examine::Examiner;
+use lookalike::engine::{EngineError, JobRecipe};
+use pyo3::prelude::*;
+use pyo3_arrow::PyRecordBatch;
+
+use crate::errors::raise;
+
+/// The submodule `lookalike._lookalike.spark`.
+pub(crate) fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    let module = PyModule::new(py, "spark")?;
+    module.add_class::<sketches::Sketcher>()?;
+    module.add_class::<groups::Groups>()?;
+    module.add_class::<groups::Filter>()?;
+    module.add_class::<portions::Portions>()?;
+    module.add_class::<learning::Words>()?;
+    module.add_class::<learning::WordSums>()?;
+    module.add_class::<learning::Lexicon>()?;
+    module.add_class::<learning::Survey>()?;
+    module.add_function(wrap_pyfunction!(groups::contract, &module)?)?;
+    module.add_function(wrap_pyfunction!(groups::label, &module)?)?;
+    module.add_function(wrap_pyfunction!(learning::lexicons, &module)?)?;
+    module.add_function(wrap_pyfunction!(learning::passes, &module)?)?;
+    module.add_function(wrap_pyfunction!(learning::gather, &module)?)?;
+    module.add_function(wrap_pyfunction!(learning::take_lexicon, &module)?)?;
+    module.add_function(wrap_pyfunction!(facts, &module)?)?;
+    Ok(module)
+}
+
+/// A recipe as it travels to workers.
+fn recipe(toml: &str) -> PyResult<JobRecipe> {
+    JobRecipe::from_toml(toml).map_err(|error| raise(EngineError::Request(format!("the recipe cannot be read: {error}"))))
+}
+
+/// A recipe made real, with what its methods learned.
+fn examiner(toml: &str, knowledge: &Path) -> PyResult<Arc<Examiner>> {
+    Examiner::open(recipe(toml)?, knowledge).map(Arc::new).map_err(raise)
+}
+
+/// What the driver must know of a recipe: the number of its methods, from which size on groups are handled with their records, whether
+/// it compares two corpora, and by which fields it keeps documents apart.
+#[pyfunction]
+fn facts(toml: &str) -> PyResult<Facts> {
+    let recipe = recipe(toml)?;
+    let [keep, within] = documents::fields(&recipe).map_err(raise)?.map(|name| Some(name).filter(|name| !name.is_empty()));
+    let url = matches!(recipe.within(), Some(lookalike::engine::recipe::Within::Host));
+    Ok((recipe.methods.len(), recipe.max_group, keep, within, url))
+}
+
+/// See [`facts`].
+type Facts = (usize, usize, Option<String>, Option<String>, bool);
+
+/// A batch for Python.
+fn out(py: Python<'_>, batch: arrow_array::RecordBatch) -> PyResult<Bound<'_, PyAny>> {
+    PyRecordBatch::new(batch).into_pyarrow(py)
+}

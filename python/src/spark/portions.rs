@@ -1,0 +1,374 @@
+//! Documents that hang together are measured and decided, portion by portion.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::builder::{BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, ListBuilder, StringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::{Array, RecordBatch};
+use lookalike::corpus::{Corpus, Table, TableRow};
+use lookalike::engine::examine::Shared;
+use lookalike::engine::recipe::Task;
+use lookalike::engine::spread::portion::{Near, Outcome, Portion, Proposal, Removed};
+use lookalike::engine::walk::Watch;
+use lookalike::engine::{EngineError, JobRecipe, Settings, Spool};
+use pyo3::prelude::*;
+use pyo3_arrow::PyRecordBatch;
+
+use super::columns::{self, number};
+use super::documents::{self, Columns};
+use crate::errors::raise;
+
+/// Takes components one behind the other, each with its documents before its candidates, in the order of both, and decides as many of
+/// them together as have so many bytes of text.
+#[pyclass(frozen)]
+pub(super) struct Portions {
+    setting: Setting,
+    open: Mutex<Open>,
+}
+
+struct Setting {
+    recipe: JobRecipe,
+    knowledge: PathBuf,
+    scratch: PathBuf,
+    settings: Settings,
+    /// Bytes of text that are decided together.
+    together: usize,
+    /// Documents with lower numbers are there to be compared with.
+    references: u32,
+    /// Every value of the field that keepers are chosen by is a number.
+    numbers: bool,
+}
+
+/// The components that wait to be decided, and the one that is coming.
+#[derive(Default)]
+struct Open {
+    component: Option<i64>,
+    documents: Vec<Member>,
+    candidates: Vec<(u32, u32, Shared)>,
+    texts: Vec<Arc<Columns>>,
+    bytes: usize,
+}
+
+/// A document of a portion: its number, and where its text stands.
+#[derive(Clone, Copy)]
+struct Member {
+    n: u32,
+    leader: u32,
+    batch: u32,
+    row: u32,
+}
+
+#[pymethods]
+impl Portions {
+    #[new]
+    #[pyo3(signature = (recipe, knowledge, scratch, *, memory, together, references, numbers))]
+    fn new(
+        recipe: &str,
+        knowledge: PathBuf,
+        scratch: PathBuf,
+        memory: u64,
+        together: usize,
+        references: u32,
+        numbers: bool,
+    ) -> PyResult<Self> {
+        let recipe = super::recipe(recipe)?;
+        let settings = Settings { threads: 1, memory, spool: Spool::Auto };
+        let setting = Setting { recipe, knowledge, scratch, settings, together, references, numbers };
+        Ok(Portions { setting, open: Mutex::default() })
+    }
+
+    /// What became of the components that are whole by now.
+    fn take<'py>(&self, py: Python<'py>, batch: PyRecordBatch) -> PyResult<Bound<'py, PyAny>> {
+        let batch = batch.into_inner();
+        let rows = py.detach(|| {
+            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut rows = Rows::default();
+            open.take(&self.setting, &batch, &mut rows)?;
+            rows.finish()
+        });
+        super::out(py, rows.map_err(raise)?)
+    }
+
+    /// What became of the last components.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let rows = py.detach(|| {
+            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut rows = Rows::default();
+            open.decide(&self.setting, &mut rows)?;
+            rows.finish()
+        });
+        super::out(py, rows.map_err(raise)?)
+    }
+}
+
+impl Open {
+    fn take(&mut self, setting: &Setting, batch: &RecordBatch, rows: &mut Rows) -> Result<(), EngineError> {
+        let (components, numbers) = (columns::longs(batch, "component")?, columns::longs(batch, "n")?);
+        let (leaders, others) = (columns::longs(batch, "leader")?, columns::longs(batch, "b")?);
+        let shared = batch.column_by_name("shared").and_then(|column| column.as_list_opt::<i32>());
+        let columns = Arc::new(Columns::of(batch)?);
+        self.texts.push(columns.clone());
+        for row in 0..batch.num_rows() {
+            let component = components.value(row);
+            if let Some(last) = self.component.filter(|&last| last != component) {
+                if last > component {
+                    return Err(EngineError::Request(format!(
+                        "components are out of order: {component} came behind {last}; the engine that brings them together must sort them"
+                    )));
+                }
+                if self.bytes >= setting.together {
+                    self.decide(setting, rows)?;
+                    self.texts.push(columns.clone());
+                }
+            }
+            self.component = Some(component);
+            let n = number(numbers.value(row))?;
+            if others.is_null(row) {
+                self.documents.push(Member {
+                    n,
+                    leader: number(leaders.value(row))?,
+                    batch: self.texts.len() as u32 - 1,
+                    row: row as u32,
+                });
+                self.bytes += columns.bytes(row) + 64;
+            } else {
+                let mut counts = Shared::default();
+                let listed = shared.map(|shared| shared.value(row));
+                let listed = listed.as_ref().map(|listed| listed.as_primitive::<Int32Type>().values());
+                counts.iter_mut().zip(listed.into_iter().flatten()).for_each(|(slot, &count)| *slot = count as u32);
+                self.candidates.push((n, number(others.value(row))?, counts));
+                self.bytes += 64;
+            }
+        }
+        Ok(())
+    }
+
+    /// Decides all that is at hand.
+    fn decide(&mut self, setting: &Setting, rows: &mut Rows) -> Result<(), EngineError> {
+        let Open { mut documents, candidates, texts, .. } = std::mem::take(self);
+        if documents.is_empty() {
+            return Ok(());
+        }
+        documents.sort_unstable_by_key(|member| member.n);
+        let place = |n: u32| -> Result<u32, EngineError> {
+            let missing = || {
+                EngineError::Request(format!(
+                    "the text of document {n} is not there: the input has changed since its sketches were made; take another work folder"
+                ))
+            };
+            documents.binary_search_by_key(&n, |member| member.n).map(|at| at as u32).map_err(|_| missing())
+        };
+        let proposals: Result<Vec<Proposal>, EngineError> = candidates
+            .into_iter()
+            .map(|(a, b, shared)| Ok(Proposal { a: place(a)?, b: place(b)?, shared }))
+            .collect();
+        // Equal documents have the text of the first of them.
+        let sources: Result<Vec<Member>, EngineError> =
+            documents.iter().map(|member| Ok(documents[place(member.leader)? as usize])).collect();
+        let some = Arc::new(Company { sources: sources?, documents: documents.clone(), fields: documents::fields(&setting.recipe)?, texts });
+        let left = documents.partition_point(|member| member.n < setting.references);
+        let options = setting.recipe.read_options()?;
+        let corpus = |name: &str, first: usize, end: usize| {
+            let side: Arc<dyn Table> = Arc::new(Side { company: some.clone(), first, end });
+            Corpus::tables(vec![(name.to_owned(), side)], options.clone())
+        };
+        let portion = Portion {
+            recipe: &setting.recipe,
+            knowledge: &setting.knowledge,
+            against: (setting.references > 0).then(|| corpus("left", 0, left)),
+            corpus: corpus("documents", left, documents.len()),
+            proposals: proposals?,
+            numbers: setting.numbers,
+        };
+        let scratch = tempfile::Builder::new().prefix("portion-").tempdir_in(&setting.scratch);
+        let scratch = scratch.map_err(|error| EngineError::write(&setting.scratch, error))?;
+        let outcome = portion.decide(&setting.settings, scratch.path(), &Watch::default())?;
+        rows.push(setting, &outcome, &documents, left)
+    }
+}
+
+/// The documents of a portion, in order.
+struct Company {
+    documents: Vec<Member>,
+    /// Where the text of each of them stands.
+    sources: Vec<Member>,
+    /// Names of the further fields.
+    fields: [String; 2],
+    texts: Vec<Arc<Columns>>,
+}
+
+/// Those of one side.
+struct Side {
+    company: Arc<Company>,
+    first: usize,
+    end: usize,
+}
+
+impl Side {
+    fn at(&self, member: Member) -> (&Columns, usize) {
+        (&self.company.texts[member.batch as usize], member.row as usize)
+    }
+}
+
+impl Table for Side {
+    fn rows(&self) -> usize {
+        self.end - self.first
+    }
+
+    fn row(&self, row: usize) -> TableRow<'_> {
+        let (source, at) = self.at(self.company.sources[self.first + row]);
+        let (own, own_at) = self.at(self.company.documents[self.first + row]);
+        own.row(own_at, source, at)
+    }
+
+    fn columns(&self) -> Vec<String> {
+        self.company.fields.to_vec()
+    }
+
+    fn value(&self, row: usize, column: usize, out: &mut String) -> bool {
+        let (own, at) = self.at(self.company.documents[self.first + row]);
+        let found = own.field(at, column);
+        found.into_iter().for_each(|value| out.push_str(value));
+        found.is_some()
+    }
+}
+
+/// What became of documents, as rows.
+struct Rows {
+    n: Int64Builder,
+    other: Int64Builder,
+    similarity: Float64Builder,
+    reverse: Float64Builder,
+    via: Int64Builder,
+    near: BooleanBuilder,
+    methods: Int32Builder,
+    group: StringBuilder,
+    verified: Int64Builder,
+    histogram: ListBuilder<Int64Builder>,
+    pairs_in_groups: Int64Builder,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Rows {
+            n: Int64Builder::new(),
+            other: Int64Builder::new(),
+            similarity: Float64Builder::new(),
+            reverse: Float64Builder::new(),
+            via: Int64Builder::new(),
+            near: BooleanBuilder::new(),
+            methods: Int32Builder::new(),
+            group: StringBuilder::new(),
+            verified: Int64Builder::new(),
+            histogram: ListBuilder::new(Int64Builder::new()),
+            pairs_in_groups: Int64Builder::new(),
+        }
+    }
+}
+
+impl Rows {
+    fn push(&mut self, setting: &Setting, outcome: &Outcome, documents: &[Member], left: usize) -> Result<(), EngineError> {
+        let (against, own) = documents.split_at(left);
+        for removed in &outcome.removed {
+            self.removed(removed, against, own)?;
+        }
+        let listed = |id: &str, side: &[Member]| -> Result<i64, EngineError> {
+            // Names were made up from places.
+            let place = id.rsplit_once('#').and_then(|(_, place)| place.parse::<usize>().ok());
+            let member = place.and_then(|place| side.get(place));
+            member.map(|member| member.n.into()).ok_or_else(|| EngineError::Request(format!("there is no document {id}")))
+        };
+        let left_side = if setting.recipe.task == Task::Compare { against } else { own };
+        for pair in &outcome.pairs {
+            self.pair(pair, listed(&pair.a, left_side)?, listed(&pair.b, own)?);
+        }
+        for group in &outcome.groups {
+            self.group(Some(group));
+        }
+        self.told(outcome);
+        Ok(())
+    }
+
+    fn removed(&mut self, removed: &Removed, against: &[Member], own: &[Member]) -> Result<(), EngineError> {
+        let of = |side: &[Member], n: u32| -> Result<i64, EngineError> {
+            let missing = || EngineError::Request(format!("there is no document {n} in the portion"));
+            side.get(n as usize).map(|member| member.n.into()).ok_or_else(missing)
+        };
+        let witnesses = if removed.against.is_some() { against } else { own };
+        let via = removed.via.as_ref().and_then(|via| via.rsplit_once('#')).and_then(|(_, n)| n.parse().ok());
+        self.n.append_value(of(own, removed.n)?);
+        self.other.append_value(of(witnesses, removed.witness_n)?);
+        self.similarity.append_option(removed.similarity);
+        self.reverse.append_null();
+        self.via.append_option(via.map(|n| of(own, n)).transpose()?);
+        self.near.append_value(true);
+        self.methods.append_null();
+        self.nothing_told();
+        Ok(())
+    }
+
+    fn pair(&mut self, pair: &Near, a: i64, b: i64) {
+        self.n.append_value(a);
+        self.other.append_value(b);
+        self.similarity.append_option(pair.similarity);
+        self.reverse.append_option(pair.reverse);
+        self.via.append_null();
+        self.near.append_value(pair.near);
+        self.methods.append_value(pair.methods.into());
+        self.nothing_told();
+    }
+
+    fn nothing_told(&mut self) {
+        self.group.append_null();
+        self.verified.append_null();
+        self.histogram.append_null();
+        self.pairs_in_groups.append_null();
+    }
+
+    fn no_pair(&mut self) {
+        self.n.append_null();
+        self.other.append_null();
+        self.similarity.append_null();
+        self.reverse.append_null();
+        self.via.append_null();
+        self.near.append_null();
+        self.methods.append_null();
+    }
+
+    /// A group that is too large to be written as pairs.
+    fn group(&mut self, group: Option<&String>) {
+        self.no_pair();
+        self.group.append_option(group);
+        self.verified.append_null();
+        self.histogram.append_null();
+        self.pairs_in_groups.append_null();
+    }
+
+    /// What is to be said of the whole portion.
+    fn told(&mut self, outcome: &Outcome) {
+        self.no_pair();
+        self.group.append_null();
+        self.verified.append_value(outcome.verified as i64);
+        outcome.histogram.iter().for_each(|&bar| self.histogram.values().append_value(bar as i64));
+        self.histogram.append(true);
+        self.pairs_in_groups.append_value(outcome.pairs_in_groups as i64);
+    }
+
+    fn finish(mut self) -> Result<RecordBatch, EngineError> {
+        columns::batch(vec![
+            ("n", Arc::new(self.n.finish())),
+            ("other", Arc::new(self.other.finish())),
+            ("similarity", Arc::new(self.similarity.finish())),
+            ("reverse", Arc::new(self.reverse.finish())),
+            ("via", Arc::new(self.via.finish())),
+            ("near", Arc::new(self.near.finish())),
+            ("methods", Arc::new(self.methods.finish())),
+            ("group", Arc::new(self.group.finish())),
+            ("verified", Arc::new(self.verified.finish())),
+            ("histogram", Arc::new(self.histogram.finish())),
+            ("pairs_in_groups", Arc::new(self.pairs_in_groups.finish())),
+        ])
+    }
+}
