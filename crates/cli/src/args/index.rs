@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use lookalike::engine::recipe::{JobRecipe, Task};
+use lookalike::engine::recipe::JobRecipe;
 use lookalike::index::{Known, Writing};
 
 use super::{MatchArgs, ReadingArgs, ResourceArgs, size, whole};
@@ -196,9 +196,6 @@ pub struct IndexLookArgs {
 impl IndexCreateArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
-        let mut recipe = self.matching.recipe(Task::Dedup, &self.reading, 1000)?;
-        recipe.all = false;
-        recipe.against = false;
-        Ok(recipe)
+        Ok(self.matching.asked().index(&self.reading.asked())?)
     }
 }

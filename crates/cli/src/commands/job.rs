@@ -7,14 +7,13 @@ use lookalike::engine::{Job, Summary};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::args::MatchArgs;
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::outputs::place;
 
 /// Tells, before the start, how the method was set up and how much disk the run will take.
-pub(crate) fn say_what_it_takes(job: &Job, matching: &MatchArgs) {
-    for advice in matching.advice(&job.recipe) {
+pub(crate) fn say_what_it_takes(job: &Job) {
+    for advice in lookalike::asked::advice(&job.recipe) {
         tell(advice);
     }
     // An input that cannot be looked at now is an error in a moment, and standard input cannot be at all.
