@@ -1,6 +1,7 @@
 //! What is asked for, in the words of options, becomes a recipe. The command line and the Python package both come here, so that
 //! they have the same defaults and the same sentences.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::corpus::{Format, Namespaces, ReadOptions};
@@ -242,6 +243,32 @@ pub fn number(names: &mut [String], before: &str) {
         if *times > 1 {
             name.push_str(&format!("{before}{times}"));
         }
+    }
+}
+
+/// Where a path leads, with as much of it resolved as is there.
+pub fn place(path: &Path) -> PathBuf {
+    if let Ok(found) = path.canonicalize() {
+        return found;
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (folder.canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
+}
+
+/// Refuses results inside of what is read: the next start would read them, too.
+pub fn outside(inputs: &[OsString], output: &Path) -> Result<(), EngineError> {
+    let output = place(output);
+    let inside = |input: &&OsString| Path::new(input).is_dir() && output.starts_with(place(Path::new(input)));
+    match inputs.iter().find(inside) {
+        None => Ok(()),
+        Some(input) => Err(EngineError::Request(format!(
+            "{} lies inside the input {}; name a folder outside of it",
+            output.display(),
+            Path::new(input).display()
+        ))),
     }
 }
 

@@ -9,7 +9,6 @@ use serde::de::DeserializeOwned;
 
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
-use crate::outputs::place;
 
 /// Tells, before the start, how the method was set up and how much disk the run will take.
 pub(crate) fn say_what_it_takes(job: &Job) {
@@ -27,16 +26,7 @@ pub(crate) fn say_what_it_takes(job: &Job) {
 
 /// Refuses results inside of what is read: the next start would read them, too.
 pub(crate) fn outside(inputs: &[OsString], output: &Path) -> Result<(), Failure> {
-    let output = place(output);
-    let inside = |input: &&OsString| Path::new(input).is_dir() && output.starts_with(place(Path::new(input)));
-    match inputs.iter().find(inside) {
-        None => Ok(()),
-        Some(input) => Err(Failure::Usage(format!(
-            "{} lies inside the input {}; name a folder outside of it",
-            output.display(),
-            Path::new(input).display()
-        ))),
-    }
+    Ok(lookalike::asked::outside(inputs, output)?)
 }
 
 /// What a command shows of the `summary.json` that stands in a folder, whoever wrote it.
