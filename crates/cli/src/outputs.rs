@@ -1,7 +1,8 @@
 //! Files to write must not fall on each other or on what is read.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use lookalike::asked::place;
 use lookalike::corpus::{Corpus, Origin};
 
 use crate::exit::Failure;
@@ -25,7 +26,7 @@ pub(crate) fn apart_from(corpus: &Corpus, outputs: &[&Path]) -> Result<(), Failu
     for output in outputs.iter().filter(|output| output.is_file()) {
         let place = place(output);
         let read = corpus.shards().iter().any(|shard| match &shard.origin {
-            Origin::File(path) => self::place(path) == place,
+            Origin::File(path) => lookalike::asked::place(path) == place,
             _ => false,
         });
         if read {
@@ -34,16 +35,4 @@ pub(crate) fn apart_from(corpus: &Corpus, outputs: &[&Path]) -> Result<(), Failu
         }
     }
     Ok(())
-}
-
-/// Where a path leads, with as much of it resolved as is there.
-pub(crate) fn place(path: &Path) -> PathBuf {
-    if let Ok(found) = path.canonicalize() {
-        return found;
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match (folder.canonicalize(), path.file_name()) {
-        (Ok(folder), Some(name)) => folder.join(name),
-        _ => path.to_owned(),
-    }
 }

@@ -51,6 +51,8 @@ pub struct TableRow<'a> {
     pub html: Option<&'a str>,
     /// Its address.
     pub url: Option<&'a str>,
+    /// Why its text cannot be read, of a row that has one that is no Unicode.
+    pub unreadable: Option<&'a str>,
 }
 
 impl TableRow<'_> {

@@ -23,7 +23,7 @@ use crate::lexicon::{self, Counted};
 use crate::order;
 use crate::recipe::{JobRecipe, Task};
 use crate::results::{self, Before, Findings};
-use crate::sketch;
+use crate::sketch::{self, Row};
 use crate::survey;
 use crate::verify;
 use crate::walk::Watch;
@@ -609,6 +609,19 @@ impl OpenJob {
         let removed = std::fs::remove_dir_all(&work).map_err(|error| EngineError::write(&work, error));
         drop(self.lock.take());
         removed
+    }
+
+    /// Hands over the ordinal of every record of the input that could not be read.
+    pub fn rejected(&self, watch: &Watch, mut each: impl FnMut(u32)) -> Result<(), EngineError> {
+        let ctx = self.context(watch)?;
+        let catalogue = Catalogue::load(&ctx)?;
+        let references = catalogue.references();
+        catalogue.rows(&ctx, |document, row| {
+            if document >= references && row.words == Row::REJECTED {
+                each(document - references);
+            }
+            Ok(())
+        })
     }
 
     /// Writes a file of results.

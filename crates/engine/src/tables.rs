@@ -21,7 +21,13 @@ impl Table for Columns {
 
     fn row(&self, row: usize) -> TableRow<'_> {
         let cell = |name: &str| self.0[row].get(name).map(String::as_str);
-        TableRow { id: cell("id"), text: cell("text"), html: cell("html"), url: cell("url") }
+        TableRow {
+            id: cell("id"),
+            text: cell("text"),
+            html: cell("html"),
+            url: cell("url"),
+            ..TableRow::default()
+        }
     }
 
     fn columns(&self) -> Vec<String> {

@@ -34,6 +34,8 @@
 //! - [`generate`]: corpora with a known truth
 //! - [`walk`]: every document of a corpus, on any number of threads
 //! - [`selected`]: some documents of a corpus, by their names
+//! - [`asked`]: options become recipes
+//! - [`explained`]: methods, for people and programs
 //! - [`daily`]: today's documents against everything before
 //! - [`page`]: what the engine found becomes a report
 
@@ -47,7 +49,9 @@ pub use lookalike_methods as methods;
 pub use lookalike_model as model;
 pub use lookalike_report as report;
 pub use lookalike_text as text;
+pub mod asked;
 pub mod daily;
+pub mod explained;
 pub mod page;
 pub mod selected;
 

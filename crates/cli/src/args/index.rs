@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use lookalike::engine::recipe::{JobRecipe, Task};
+use lookalike::engine::recipe::JobRecipe;
 use lookalike::index::{Known, Writing};
 
 use super::job::as_they_come;
@@ -197,9 +197,6 @@ pub struct IndexLookArgs {
 impl IndexCreateArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
-        let mut recipe = as_they_come(self.matching.recipe(Task::Dedup, &self.reading, 1000)?)?;
-        recipe.all = false;
-        recipe.against = false;
-        Ok(recipe)
+        as_they_come(self.matching.asked().index(&self.reading.asked())?)
     }
 }

@@ -5,16 +5,13 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use lookalike::asked::{self, Matching};
 use lookalike::corpus::write::RowFormat;
-use lookalike::engine::lexicon::fingerprint;
-use lookalike::engine::recipe::{
-    ClusterRule, Combine, JobRecipe, Keep, Reading, Task, content_name, namespaces_name,
-};
+use lookalike::engine::recipe::{ClusterRule, Combine, JobRecipe, Keep, Task};
 use lookalike::engine::{Settings, Shards, Spool};
-use lookalike::methods::{Method, Setting, method};
 use lookalike::model::{Similarity, Threshold};
 
-use super::{InputArgs, ReadingArgs, positive, size};
+use super::{InputArgs, positive, size};
 use crate::exit::Failure;
 use crate::progress::Style;
 
@@ -59,7 +56,7 @@ pub struct MatchArgs {
     pub threshold: Threshold,
 
     /// Wanted probability that a pair right at the threshold is proposed
-    #[arg(long, value_name = "R", default_value = "0.98", help_heading = "Matching", value_parser = recall)]
+    #[arg(long, value_name = "R", default_value = "0.98", help_heading = "Matching", value_parser = asked::recall)]
     pub recall: f64,
 
     /// Count pairs by the word of the method alone, without measuring them
@@ -317,7 +314,7 @@ pub struct LexiconShowArgs {
 impl LexiconArgs {
     /// A recipe by which words are read and counted; nothing is compared.
     pub fn recipe(&self) -> JobRecipe {
-        base_recipe(Task::Pairs, &self.input.reading)
+        self.input.reading.asked().recipe(Task::Pairs)
     }
 }
 
@@ -384,41 +381,26 @@ pub enum ClusterArg {
 impl ResourceArgs {
     /// How the work is done.
     pub fn settings(&self, spool: SpoolArg) -> Settings {
-        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        Settings {
-            threads: self.threads.map_or_else(cores, NonZeroUsize::get),
-            memory: self.memory.unwrap_or_else(half_of_memory),
-            spool: match spool {
-                SpoolArg::Auto => Spool::Auto,
-                SpoolArg::Disk => Spool::Disk,
-                SpoolArg::None => Spool::None,
-            },
-        }
+        let spool = match spool {
+            SpoolArg::Auto => Spool::Auto,
+            SpoolArg::Disk => Spool::Disk,
+            SpoolArg::None => Spool::None,
+        };
+        asked::settings(self.threads.map(NonZeroUsize::get), self.memory, spool)
     }
-}
-
-/// Half of the machine's memory, or 4 GB where it does not tell.
-fn half_of_memory() -> u64 {
-    let facts = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = facts.lines().find_map(|line| line.strip_prefix("MemTotal:"));
-    let kib = total.and_then(|total| total.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
-    kib.map_or(4 << 30, |kib| (kib << 10) / 2)
 }
 
 impl DedupArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
-        let mut recipe = self.matching.recipe(Task::Dedup, &self.input.reading, 1000)?;
-        if self.matching.recipe.is_none() {
-            recipe.keep = self.keep.to_string();
-            recipe.cluster = match self.cluster {
-                ClusterArg::Star => ClusterRule::Star,
-                ClusterArg::Components => ClusterRule::Components,
-            };
-        }
+        let cluster = match self.cluster {
+            ClusterArg::Star => ClusterRule::Star,
+            ClusterArg::Components => ClusterRule::Components,
+        };
+        let documents = self.input.reading.asked();
+        let mut recipe =
+            self.matching.asked().dedup(&documents, &self.keep, cluster, !self.against.is_empty())?;
         self.order.settle(&mut recipe);
-        recipe.all = false;
-        recipe.against = !self.against.is_empty();
         Ok(recipe)
     }
 
@@ -449,107 +431,34 @@ impl From<TableFormat> for RowFormat {
 impl PairsArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
-        let mut recipe = self.matching.recipe(Task::Pairs, &self.input.reading, 20_000)?;
+        let mut recipe = self.matching.asked().pairs(&self.input.reading.asked(), self.all)?;
         self.order.settle(&mut recipe);
-        recipe.all |= self.all;
-        recipe.against = false;
         Ok(recipe)
     }
 }
 
 impl MatchArgs {
-    /// The recipe of a job, with this most documents in a group unless one was named.
-    pub(super) fn recipe(
-        &self,
-        task: Task,
-        reading: &ReadingArgs,
-        max_group: usize,
-    ) -> Result<JobRecipe, Failure> {
-        if let Some(path) = &self.recipe {
-            return replayed(path, task);
-        }
-        let setting = Setting {
-            similarity: self.similarity,
-            threshold: self.threshold,
-            shingle: self.shingle.get(),
-            recall: self.recall,
-            seed: self.seed,
-        };
-        let made = |text: &String| method(text, &setting).map_err(|error| Failure::Usage(error.to_string()));
-        let methods: Vec<Box<dyn Method>> = self.method.iter().map(made).collect::<Result<_, _>>()?;
-        let filter = self.filter.as_ref().map(made).transpose()?;
-        let all = || methods.iter().chain(&filter);
-        if self.unverified && all().any(|method| method.recipe().name == "exact") {
-            let sentence =
-                "the method exact is verification itself; leave --unverified out, or take another method";
-            return Err(Failure::Usage(sentence.to_owned()));
-        }
-        let mut recipe = JobRecipe {
-            similarity: self.similarity,
-            shingle: self.shingle.get(),
-            threshold: self.threshold.to_string(),
-            verified: !self.unverified,
-            max_group: self.max_group.map_or(max_group, NonZeroUsize::get),
-            within: self.within.clone(),
+    /// What matches, as recipes are made from it.
+    pub fn asked(&self) -> Matching {
+        Matching {
+            methods: self.method.clone(),
             combine: match self.combine {
                 CombineArg::Any => Combine::Any,
                 CombineArg::All => Combine::All,
             },
-            lexicon: self.lexicon.as_deref().map(fingerprint).transpose()?,
-            methods: methods.iter().map(|method| method.recipe()).collect(),
-            filter: filter.map(|method| method.recipe()),
-            ..base_recipe(task, reading)
-        };
-        recipe.settle()?;
-        Ok(recipe)
+            filter: self.filter.clone(),
+            lexicon: self.lexicon.clone(),
+            similarity: self.similarity,
+            shingle: self.shingle.get(),
+            threshold: self.threshold,
+            recall: self.recall,
+            unverified: self.unverified,
+            within: self.within.clone(),
+            max_group: self.max_group.map(NonZeroUsize::get),
+            seed: self.seed,
+            recipe: self.recipe.clone(),
+        }
     }
-
-    /// The methods of a recipe as they were typed, or in full where the recipe was replayed; one that comes again has a number.
-    pub fn names(&self, recipe: &JobRecipe) -> Vec<String> {
-        let mut names = match self.recipe {
-            None => self.method.clone(),
-            Some(_) => recipe.methods.iter().map(ToString::to_string).collect(),
-        };
-        super::two::number(&mut names, " #");
-        names
-    }
-
-    /// What the methods have to say about their parameters.
-    pub fn advice(&self, recipe: &JobRecipe) -> Vec<String> {
-        let methods = recipe.methods().unwrap_or_default();
-        let mut all: Vec<String> = methods.iter().filter_map(|method| method.advice()).collect();
-        // Methods that differ in what they read say the same.
-        all.dedup();
-        all
-    }
-}
-
-/// What no option changes, and how documents are read; the method is the simplest there is.
-pub(super) fn base_recipe(task: Task, reading: &ReadingArgs) -> JobRecipe {
-    JobRecipe {
-        profile: reading.profile.recipe(),
-        reading: Reading {
-            id_field: reading.id_field.clone(),
-            text_field: reading.text_field.clone(),
-            html_field: reading.html_field.clone(),
-            url_field: reading.url_field.clone(),
-            max_document_bytes: reading.max_document_bytes as u64,
-            revisions: reading.revisions,
-            namespaces: namespaces_name(&reading.namespaces),
-            input_format: reading.input_format.map(|format| format.to_string()),
-            content: content_name(reading.content_mode()).to_owned(),
-        },
-        ..JobRecipe::simplest(task)
-    }
-}
-
-fn replayed(path: &std::path::Path, task: Task) -> Result<JobRecipe, Failure> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::Missing(format!("{} cannot be read: {error}", path.display())))?;
-    let mut recipe = JobRecipe::from_toml(&text)
-        .map_err(|error| Failure::Usage(format!("{} is no recipe: {error}", path.display())))?;
-    recipe.task = task;
-    Ok(recipe)
 }
 
 pub(super) fn similarity(text: &str) -> Result<Similarity, String> {
@@ -562,9 +471,4 @@ pub(super) fn threshold(text: &str) -> Result<Threshold, String> {
 
 fn keep(text: &str) -> Result<Keep, String> {
     text.parse()
-}
-
-fn recall(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number < 1.0);
-    number.ok_or_else(|| "a number above 0 and below 1 is wanted, such as 0.98".to_owned())
 }

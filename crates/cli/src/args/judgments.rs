@@ -122,7 +122,7 @@ pub struct NearArgs {
 impl NearArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
-        let recipe = as_they_come(self.matching.recipe(Task::Dedup, &self.reading, 1000)?)?;
+        let recipe = as_they_come(self.matching.asked().recipe(Task::Dedup, &self.reading.asked())?)?;
         match recipe.within.as_deref() {
             Some(field) if field != "@host" => Err(Failure::Usage(format!(
                 "--within {field} cannot be used here, where documents are copied without their fields; --within @host can"

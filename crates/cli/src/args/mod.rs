@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lookalike::asked::{self, Documents, size};
 use lookalike::corpus::{Corpus, Fields, Format, Namespaces, ReadOptions};
 use lookalike::text::Profile;
 use lookalike::text::extract::ContentMode;
@@ -37,7 +38,7 @@ pub use judgments::{
 };
 pub use lab::{CheckArgs, ExperimentArgs, LabCommand, LabCompareArgs, PoolArg, ReviewArgs, TuneArgs};
 pub use serve::{LogArg, ServeArgs};
-pub use two::{CompareArgs, SegmentArg, TransferArgs, number, right_segments};
+pub use two::{CompareArgs, SegmentArg, TransferArgs, right_segments};
 pub use urls::{MatchingArg, SnapshotArgs, UrlsArgs};
 
 /// Finds near-duplicate documents inside and between web-scale text corpora
@@ -209,7 +210,7 @@ pub struct ReadingArgs {
     ///
     /// One of jsonl, parquet, warc (also WET), arc, trec, mediawiki, mbox, email, csv, tsv, html, text, list (of
     /// addresses, also with an id and a tab before each).
-    #[arg(long, value_name = "FORMAT", help_heading = "Reading", value_parser = format_parser)]
+    #[arg(long, value_name = "FORMAT", help_heading = "Reading", value_parser = asked::format)]
     pub input_format: Option<Format>,
 
     /// Field or column with a document's id
@@ -231,7 +232,7 @@ pub struct ReadingArgs {
     /// Longer records are rejected
     ///
     /// K and M stand for powers of 1024; at most 128M. Memory grows with the longest record that is accepted.
-    #[arg(long, value_name = "SIZE", default_value = "32M", help_heading = "Reading", value_parser = document_size)]
+    #[arg(long, value_name = "SIZE", default_value = "32M", help_heading = "Reading", value_parser = asked::document_size)]
     pub max_document_bytes: usize,
 
     /// MediaWiki: every revision is a document, not only the last
@@ -239,7 +240,7 @@ pub struct ReadingArgs {
     pub revisions: bool,
 
     /// MediaWiki: namespaces to read, such as 0,4, or all
-    #[arg(long, value_name = "LIST", default_value = "0", help_heading = "Reading", value_parser = namespaces)]
+    #[arg(long, value_name = "LIST", default_value = "0", help_heading = "Reading", value_parser = asked::namespaces)]
     pub namespaces: Namespaces,
 
     /// What is taken of a document: page, main or email
@@ -252,14 +253,24 @@ pub struct ReadingArgs {
     /// Recipe from text to words: web, thesis, kolcz or yandex
     ///
     /// Parameters can be changed behind a colon, as in web:words=dictionary,min-letters=2.
-    #[arg(long, value_name = "PROFILE", default_value = "web", help_heading = "Text", value_parser = profile)]
+    #[arg(long, value_name = "PROFILE", default_value = "web", help_heading = "Text", value_parser = asked::profile)]
     pub profile: Profile,
 }
 
 impl ReadingArgs {
     /// As recipes have it.
     pub fn recipe(&self) -> lookalike::engine::recipe::Reading {
-        job::base_recipe(lookalike::engine::recipe::Task::Dedup, self).reading
+        self.asked().recipe(lookalike::engine::recipe::Task::Dedup).reading
+    }
+
+    /// How documents are read, as recipes are made from it.
+    pub fn asked(&self) -> Documents {
+        let content = self.content.map(|content| match content {
+            ContentArg::Page => ContentMode::Page,
+            ContentArg::Main => ContentMode::Main,
+            ContentArg::Email => ContentMode::Email,
+        });
+        Documents { reading: self.options(), content, profile: self.profile.clone() }
     }
 
     /// How records become documents.
@@ -282,13 +293,7 @@ impl ReadingArgs {
 
     /// What is made of a document.
     pub fn content_mode(&self) -> ContentMode {
-        match self.content {
-            Some(ContentArg::Page) => ContentMode::Page,
-            Some(ContentArg::Main) => ContentMode::Main,
-            Some(ContentArg::Email) => ContentMode::Email,
-            None if self.profile.name == "kolcz" => ContentMode::PageOrEmail,
-            None => ContentMode::Page,
-        }
+        self.asked().content_mode()
     }
 }
 
@@ -586,49 +591,6 @@ fn positive(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "a whole number of 1 or more is wanted".to_owned())
 }
 
-fn format_parser(text: &str) -> Result<Format, String> {
-    text.parse()
-}
-
-fn profile(text: &str) -> Result<Profile, String> {
-    text.parse().map_err(|error: lookalike::text::ProfileError| error.to_string())
-}
-
-fn namespaces(text: &str) -> Result<Namespaces, String> {
-    if text == "all" {
-        return Ok(Namespaces::All);
-    }
-    let numbers: Result<Vec<i32>, _> = text.split(',').map(|part| part.trim().parse()).collect();
-    numbers
-        .map(Namespaces::Only)
-        .map_err(|_| "namespaces are whole numbers with commas between, or all".to_owned())
-}
-
-/// A size in bytes, with K, M or G for powers of 1024.
-pub(crate) fn size(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(['K', 'M', 'G', 'k', 'm', 'g']);
-    let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "" => 0,
-        "K" => 10,
-        "M" => 20,
-        "G" => 30,
-        _ => return Err("a size has at most one of K, M and G".to_owned()),
-    };
-    let number: u64 =
-        digits.parse().map_err(|_| "a size is a whole number, such as 512, 64K, 32M or 2G".to_owned())?;
-    number.checked_mul(1 << shift).ok_or_else(|| "the size is too large".to_owned())
-}
-
-/// Positions inside a document are 32 bits wide, and one character of two bytes can become a word of 33 on its
-/// way to normal form, hence the bound.
-fn document_size(text: &str) -> Result<usize, String> {
-    let bytes = size(text)?;
-    if bytes == 0 || bytes > 128 << 20 {
-        return Err("the limit can be 1 byte up to 128M".to_owned());
-    }
-    Ok(bytes as usize)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -637,14 +599,5 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn sizes_have_powers_of_1024() {
-        assert_eq!(size("512"), Ok(512));
-        assert_eq!(size("64K"), Ok(65536));
-        assert_eq!(size("2g"), Ok(2 << 30));
-        assert!(size("2GG").is_err() && size("x").is_err() && size("99999999999G").is_err());
-        assert!(document_size("2G").is_err() && document_size("0").is_err());
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use lookalike_service::settings::MOST_DOCUMENTS;
 
-use super::{document_size, positive};
+use super::positive;
 
 /// `serve`
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ pub struct ServeArgs {
     /// Longest body of a request, and longest line of a stream
     ///
     /// K and M stand for powers of 1024; at most 128M. Longer ones are answered with 413.
-    #[arg(long, value_name = "SIZE", default_value = "16M", help_heading = "Limits", value_parser = document_size)]
+    #[arg(long, value_name = "SIZE", default_value = "16M", help_heading = "Limits", value_parser = lookalike::asked::document_size)]
     pub max_body: usize,
 
     /// Most documents in one request; a stream of JSON lines has no such limit

@@ -1,15 +1,14 @@
 //! Options of commands on two corpora.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use lookalike::asked::number;
 use lookalike::corpus::write::RowFormat;
 use lookalike::corpus::{Corpus, ReadOptions};
 use lookalike::engine::JobRecipe;
-use lookalike::engine::recipe::Task;
 use lookalike::judgments::Layout;
 use lookalike_transfer::moved::Matches;
 use lookalike_transfer::segments::Segment;
@@ -146,13 +145,11 @@ pub struct TransferArgs {
 impl TransferArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
-        let mut recipe = as_they_come(self.matching.recipe(Task::Compare, &self.reading, MAX_GROUP)?)?;
+        let recipe = as_they_come(self.matching.asked().compare(&self.reading.asked())?)?;
         if recipe.within.is_some() {
             let sentence = "judgments go wherever their documents went; leave --within out";
             return Err(Failure::Usage(sentence.to_owned()));
         }
-        recipe.all = true;
-        recipe.against = true;
         Ok(recipe)
     }
 
@@ -165,16 +162,11 @@ impl TransferArgs {
     }
 }
 
-/// Groups that propose more pairs than one of so many documents does are written down as groups.
-const MAX_GROUP: usize = 20_000;
-
 impl CompareArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
-        let mut recipe = self.matching.recipe(Task::Compare, &self.reading, MAX_GROUP)?;
+        let mut recipe = self.matching.asked().compare(&self.reading.asked())?;
         self.order.settle(&mut recipe);
-        recipe.all = true;
-        recipe.against = true;
         Ok(recipe)
     }
 
@@ -221,15 +213,3 @@ pub fn right_segments(
 
 /// Segments that are counted one by one: all of them are in memory, for each method.
 const MOST_SEGMENTS: usize = 1000;
-
-/// Gives names that come again a number.
-pub fn number(names: &mut [String], before: &str) {
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for name in names {
-        let times = seen.entry(name.clone()).or_default();
-        *times += 1;
-        if *times > 1 {
-            name.push_str(&format!("{before}{times}"));
-        }
-    }
-}

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
         settings: args.resources.settings(args.matching.spool),
         outputs: Outputs { format, write: Shards::None, annotate: false, suffix: "" },
     };
-    super::job::say_what_it_takes(&job, &args.matching);
+    super::job::say_what_it_takes(&job);
     match job.open(&args.output)? {
         Opened::Finished(_) => {
             let before: Asked = super::job::summary(&args.output)?;
@@ -85,7 +85,7 @@ fn work(mut open: OpenJob, args: &CompareArgs, watch: &Arc<Watch>) -> Result<(),
     let recipe = open.recipe().clone();
     let parts = right_segments(&args.with, args.segment, &recipe.read_options()?)?;
     let wanted = Wanted {
-        methods: args.matching.names(&recipe),
+        methods: args.matching.asked().names(&recipe),
         segments: Segments::new(parts, &open.shard_places(watch)?),
         forecast: args.forecast.map(|segments| segments.get()),
         matching: Matching::Normal,

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     }
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(SAMPLE_FOLDER));
     super::job::outside(&args.input.inputs, &folder)?;
-    super::job::say_what_it_takes(&job, &args.matching);
+    super::job::say_what_it_takes(&job);
     let recipe = job.recipe.clone();
     let summary = match job.open(&folder)? {
         Opened::Finished(summary) => {

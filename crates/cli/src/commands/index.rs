@@ -48,7 +48,7 @@ fn settings(resources: &ResourceArgs) -> Settings {
 
 fn create(args: &IndexCreateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let recipe = args.recipe()?;
-    for advice in args.matching.advice(&recipe) {
+    for advice in lookalike::asked::advice(&recipe) {
         tell(advice);
     }
     let learn = match args.learn.as_slice() {

@@ -7,14 +7,12 @@ use lookalike::engine::{Job, Summary};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::args::MatchArgs;
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
-use crate::outputs::place;
 
 /// Tells, before the start, how the method was set up and how much disk the run will take.
-pub(crate) fn say_what_it_takes(job: &Job, matching: &MatchArgs) {
-    for advice in matching.advice(&job.recipe) {
+pub(crate) fn say_what_it_takes(job: &Job) {
+    for advice in lookalike::asked::advice(&job.recipe) {
         tell(advice);
     }
     // An input that cannot be looked at now is an error in a moment, and standard input cannot be at all.
@@ -28,16 +26,7 @@ pub(crate) fn say_what_it_takes(job: &Job, matching: &MatchArgs) {
 
 /// Refuses results inside of what is read: the next start would read them, too.
 pub(crate) fn outside(inputs: &[OsString], output: &Path) -> Result<(), Failure> {
-    let output = place(output);
-    let inside = |input: &&OsString| Path::new(input).is_dir() && output.starts_with(place(Path::new(input)));
-    match inputs.iter().find(inside) {
-        None => Ok(()),
-        Some(input) => Err(Failure::Usage(format!(
-            "{} lies inside the input {}; name a folder outside of it",
-            output.display(),
-            Path::new(input).display()
-        ))),
-    }
+    Ok(lookalike::asked::outside(inputs, output)?)
 }
 
 /// What a command shows of the `summary.json` that stands in a folder, whoever wrote it.

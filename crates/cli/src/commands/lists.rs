@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use lookalike::asked::place;
 use lookalike::corpus::write::{RowFormat, Sink};
 use lookalike::corpus::{Compression, Corpus, CorpusError, List};
 use lookalike::engine::recipe::Reading;
@@ -18,7 +19,7 @@ use serde::Serialize;
 use crate::args::{LeftArgs, NearArgs};
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
-use crate::outputs::{apart, place};
+use crate::outputs::apart;
 use crate::progress::{Progress, Total, thousands};
 
 /// The name that a file goes by in messages.

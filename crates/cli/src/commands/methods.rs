@@ -2,46 +2,17 @@
 
 use std::io::Write;
 
-use lookalike::engine::cost::{Cost, cost};
-use lookalike::methods::{About, METHODS, Setting, method};
-use serde::Serialize;
+use lookalike::engine::cost::Cost;
+use lookalike::explained::{Alias, Explained, Parameter, all, one};
 
 use crate::args::MethodsArgs;
 use crate::exit::{Failure, Outcome};
 
-/// A method, as it is shown.
-#[derive(Serialize)]
-struct Shown {
-    name: &'static str,
-    aliases: Vec<Alias>,
-    summary: &'static str,
-    source: &'static str,
-    formula: &'static str,
-    example: &'static str,
-    parameters: Vec<Parameter>,
-    profile: String,
-    #[serde(flatten)]
-    cost: Cost,
-}
-
-#[derive(Serialize)]
-struct Alias {
-    name: &'static str,
-    stands_for: &'static str,
-}
-
-#[derive(Serialize)]
-struct Parameter {
-    name: &'static str,
-    default: String,
-    meaning: &'static str,
-}
-
 pub(crate) fn run(args: &MethodsArgs) -> Result<Outcome, Failure> {
     let mut out = std::io::stdout().lock();
-    let shown: Vec<Shown> = match &args.name {
-        None => METHODS.iter().map(|about| shown(about, about.name)).collect::<Result<_, _>>()?,
-        Some(name) => vec![shown(find(name)?, name)?],
+    let shown: Vec<Explained> = match &args.name {
+        None => all()?,
+        Some(name) => vec![one(name)?],
     };
     match (args.json, &shown[..], &args.name) {
         (true, [one], Some(_)) => {
@@ -57,41 +28,7 @@ pub(crate) fn run(args: &MethodsArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-/// The method of a name or alias.
-fn find(name: &str) -> Result<&'static About, Failure> {
-    let made = method(name, &Setting::default()).map_err(|error| Failure::Usage(error.to_string()))?;
-    let name = made.recipe().name;
-    METHODS
-        .iter()
-        .find(|about| about.name == name)
-        .copied()
-        .ok_or_else(|| Failure::Missing(format!("{name} is not told of")))
-}
-
-/// A method with the parameters that it has under the name, or as it was typed.
-fn shown(about: &'static About, typed: &str) -> Result<Shown, Failure> {
-    let made = method(typed, &Setting::default()).map_err(|error| Failure::Usage(error.to_string()))?;
-    let recipe = made.recipe();
-    let parameter = |&(name, meaning): &(&'static str, &'static str)| Parameter {
-        name,
-        default: recipe.parameters.get(name).cloned().unwrap_or_default(),
-        meaning,
-    };
-    let alias = |&(name, stands_for): &(&'static str, &'static str)| Alias { name, stands_for };
-    Ok(Shown {
-        name: about.name,
-        aliases: about.aliases.iter().map(alias).collect(),
-        summary: about.summary,
-        source: about.source,
-        formula: about.formula,
-        example: about.example,
-        parameters: about.parameters.iter().map(parameter).collect(),
-        profile: made.profile().map_or("the run's".to_owned(), ToString::to_string),
-        cost: cost(&*made),
-    })
-}
-
-fn list(all: &[Shown], out: &mut impl Write) -> std::io::Result<()> {
+fn list(all: &[Explained], out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out, "{:<18}{:<6}{:>7}{:>6}{:>8}  what it does", "method", "alias", "bytes", "keys", "passes")?;
     for method in all {
         let aliases: Vec<&str> = method.aliases.iter().map(|alias| alias.name).collect();
@@ -131,7 +68,7 @@ fn wrapped(words: &[String], width: usize) -> Vec<String> {
     lines
 }
 
-fn explain(method: &Shown, out: &mut impl Write) -> std::io::Result<()> {
+fn explain(method: &Explained, out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out, "{}: {}\n", method.name, method.summary)?;
     for line in method.formula.lines() {
         writeln!(out, "    {line}")?;

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         settings: args.resources.settings(args.matching.spool),
         outputs,
     };
-    super::job::say_what_it_takes(&job, &args.matching);
+    super::job::say_what_it_takes(&job);
     let mut name = args.output.clone().into_os_string();
     name.push(".job");
     let folder = PathBuf::from(name);

@@ -21,7 +21,7 @@ use serde::Deserialize;
 
 use super::job::ShownSide;
 use super::lists;
-use crate::args::{SnapshotArgs, TransferArgs, number, right_segments};
+use crate::args::{SnapshotArgs, TransferArgs, right_segments};
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &TransferArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
 fn read(args: &TransferArgs) -> Result<Vec<Judgments>, Failure> {
     let mut files = lists::read_all(&args.judgments, |name, list| Judgments::read(name, list, args.layout))?;
     let mut tracks: Vec<String> = files.iter().map(|file| file.track.clone()).collect();
-    number(&mut tracks, "-");
+    lookalike::asked::number(&mut tracks, "-");
     files.iter_mut().zip(tracks).for_each(|(file, track)| file.track = track);
     Ok(files)
 }
@@ -159,7 +159,7 @@ fn work(
         settings: args.resources.settings(args.matching.spool),
         outputs: Outputs::default(),
     };
-    super::job::say_what_it_takes(&job, &args.matching);
+    super::job::say_what_it_takes(&job);
     let memory = job.settings.memory / 4;
     let Opened::Open(mut open) = job.open(&args.output)? else { return Ok(()) };
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
@@ -211,7 +211,7 @@ fn wanted(args: &TransferArgs, open: &OpenJob, watch: &Watch) -> Result<Wanted, 
     let to = SnapshotArgs { snapshots: vec![args.to.clone()] };
     let parts = right_segments(&to, args.segment, &recipe.read_options()?)?;
     Ok(Wanted {
-        methods: args.matching.names(recipe),
+        methods: args.matching.asked().names(recipe),
         segments: Segments::new(parts, &open.shard_places(watch)?),
         forecast: args.forecast.map(|segments| segments.get()),
         matching: Matching::Normal,

@@ -83,6 +83,9 @@ impl RowReader {
         let place = Place { record: row as u64, position: row as u64 };
         let rejected = |reason| Item::Rejected(Rejection { place, unit: Unit::Row, reason });
         let found = rows.table.row(row);
+        if let Some(why) = found.unreadable {
+            return rejected(Reason::InvalidUtf8(why.to_owned()));
+        }
         let (media, text) = match (found.text, found.html) {
             (Some(text), _) => (Media::Text, text),
             (None, Some(html)) => (Media::Html, html),
@@ -140,7 +143,7 @@ mod tests {
                 id: self.ids.get(row).and_then(Option::as_deref),
                 text: self.texts[row].as_deref(),
                 html: self.pages.get(row).and_then(Option::as_deref),
-                url: None,
+                ..TableRow::default()
             }
         }
 

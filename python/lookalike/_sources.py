@@ -1,0 +1,86 @@
+"""What people have becomes what the core reads: paths, a list of strings, or Arrow."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from . import _core
+from ._errors import InputTypeError, UsageError
+
+_WANTED = "texts in a list, an Arrow table, a pandas or polars frame, a Hugging Face dataset, or paths"
+
+
+def source(documents: Any, ids: Any, columns: Iterable[str | None]) -> _core.Source:
+    """The documents as the core takes them. Of frames, only these columns are looked at."""
+    paths = _paths(documents)
+    if paths is not None:
+        if ids is not None:
+            raise UsageError("ids go with documents in memory; files have their own, by the field that id names")
+        return _core.Source.paths(paths)
+    if ids is not None:
+        ids = _plain(ids, ())
+    documents = _plain(documents, [name for name in columns if name])
+    if _is_arrow(documents):
+        return _core.Source.table(documents, ids)
+    return _core.Source.texts(documents, ids)
+
+
+def _is_arrow(value: Any) -> bool:
+    return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
+
+
+def _paths(documents: Any) -> list[str | os.PathLike[str]] | None:
+    """Paths: a string or a path, or a list of paths. A list of strings is texts."""
+    if isinstance(documents, (str, os.PathLike)):
+        return [documents]
+    if isinstance(documents, (list, tuple)) and documents and isinstance(documents[0], os.PathLike):
+        for number, path in enumerate(documents):
+            if not isinstance(path, (str, os.PathLike)):
+                raise InputTypeError(f"paths are str or os.PathLike; number {number} is of type {type(path).__name__}")
+        return list(documents)
+    return None
+
+
+def _plain(value: Any, columns: Iterable[str]) -> Any:
+    """A list, or something that hands over Arrow."""
+    module = type(value).__module__.partition(".")[0]
+    if module == "pandas":
+        return _pandas(value, list(columns))
+    if module == "datasets" and hasattr(value, "with_format"):
+        return _dataset(value, set(columns))
+    if _is_arrow(value) or isinstance(value, (list, tuple)):
+        return value
+    if isinstance(value, (str, bytes, bytearray, Mapping)) or not isinstance(value, Iterable):
+        raise InputTypeError(f"documents are {_WANTED}, and not of type {type(value).__name__}")
+    return list(value)
+
+
+def _pandas(value: Any, columns: list[str]) -> Any:
+    """A frame or a series. Strings that are Python objects become Arrow: that is a copy, made by pyarrow."""
+    if hasattr(value, "columns"):
+        wanted = [name for name in columns if name in value.columns]
+        if wanted:
+            value = value[wanted]
+        if hasattr(value, "__arrow_c_stream__"):
+            return value
+        import pyarrow
+
+        return pyarrow.Table.from_pandas(value, preserve_index=False)
+    if hasattr(value, "__arrow_c_stream__"):
+        return value
+    import pyarrow
+
+    array = pyarrow.array(value, from_pandas=True)
+    return array
+
+
+def _dataset(value: Any, columns: set[str]) -> Any:
+    """A dataset, with the order and choice of rows that it has. Tables on disk stay there, mapped into memory."""
+    if not hasattr(value, "column_names") or isinstance(value, Mapping):
+        raise InputTypeError(f"documents are {_WANTED}; of several datasets name one, as in datasets['train']")
+    wanted = [name for name in value.column_names if name in columns]
+    if wanted and wanted != value.column_names:
+        value = value.select_columns(wanted)
+    return value.with_format("arrow")[:]

@@ -1,0 +1,420 @@
+//! `dedup`, `pairs` and `compare`: a job in a folder of its own, which is taken away unless it was asked for.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
+use arrow_array::{BooleanArray, RecordBatch};
+use lookalike::asked;
+use lookalike::corpus::write::RowFormat;
+use lookalike::corpus::{Compression, Corpus, Item};
+use lookalike::daily::Daily;
+use lookalike::engine::{
+    EngineError, Findings, Job, JobRecipe, OpenJob, Opened, Outputs, Settings, Shards, Summary,
+};
+use lookalike::index::Index;
+use lookalike::walk::Watch;
+use lookalike::{page, report};
+use lookalike_overlap::address::Matching as Addresses;
+use lookalike_transfer::compare::{Wanted, write};
+use lookalike_transfer::segments::{Segment, Segments};
+use lookalike_transfer::study::study;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use tempfile::TempDir;
+
+use crate::errors::Failure;
+use crate::options::Options;
+use crate::results::{self, BEST, CLUSTERS, COMPARED, PAIRS, REJECTED, REMOVED};
+use crate::source::Source;
+use crate::table::{Column, Table};
+use crate::work;
+
+/// What documents in memory are called: records without an id are `texts#0` and so on, whatever they came in.
+pub(crate) const TEXTS: &str = "texts";
+pub(crate) const AGAINST: &str = "against";
+
+/// The folder of a job: one that was named, or one that goes away with this.
+struct Place {
+    folder: PathBuf,
+    /// What goes away; nothing of a folder that was named.
+    temporary: Option<TempDir>,
+}
+
+impl Place {
+    fn new(output: Option<PathBuf>, scratch: Option<PathBuf>) -> Result<Self, Failure> {
+        if let Some(folder) = output {
+            return Ok(Place { folder, temporary: None });
+        }
+        let temporary = temporary(scratch)?;
+        // A folder inside of it: a job wants an empty one.
+        Ok(Place { folder: temporary.path().join("job"), temporary: Some(temporary) })
+    }
+
+    fn stays(&self) -> bool {
+        self.temporary.is_none()
+    }
+}
+
+/// A folder that goes away when it is dropped.
+pub(crate) fn temporary(scratch: Option<PathBuf>) -> Result<TempDir, Failure> {
+    let parent = scratch.unwrap_or_else(std::env::temp_dir);
+    let made = tempfile::Builder::new().prefix("lookalike-").tempdir_in(&parent);
+    Ok(made.map_err(|error| EngineError::write(&parent, error))?)
+}
+
+/// Refuses results inside of what is read.
+fn outside(source: &Source, place: &Place) -> Result<(), Failure> {
+    Ok(asked::outside(source.inputs().unwrap_or_default(), &place.folder)?)
+}
+
+/// What came of `dedup`.
+struct Deduplicated {
+    removed: RecordBatch,
+    clusters: RecordBatch,
+    rejected: RecordBatch,
+    kept: BooleanArray,
+    summary: String,
+}
+
+/// Near-duplicates inside a corpus, one kept of each.
+#[pyfunction]
+#[pyo3(signature = (source, against, options))]
+pub(crate) fn dedup<'py>(
+    py: Python<'py>,
+    source: &Source,
+    against: Option<&Source>,
+    options: Options<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (keep, cluster) = options.keeping()?;
+    let matching = options.matching()?;
+    let documents = options.documents()?;
+    let recipe = matching.dedup(&documents, &keep, cluster, against.is_some()).map_err(Failure::from)?;
+    let settings = options.settings()?;
+    let (copies, annotate) = options.copies()?;
+    if annotate && copies != Shards::Kept {
+        return Err(Failure::Usage("--annotate goes with --write kept".to_owned()).into());
+    }
+    let into = options.path("into")?;
+    let place = Place::new(options.path("output")?, options.path("scratch")?)?;
+    if copies != Shards::None && !place.stays() {
+        let sentence = "copies of the input go to the folder of the results; name one by output";
+        return Err(Failure::Usage(sentence.to_owned()).into());
+    }
+    outside(source, &place)?;
+    let index = index_of(against)?;
+    let written = recipe.clone();
+    let keeps = place.stays();
+    let found = if index.is_some() || into.is_some() {
+        refuse_index(source, against, index.as_deref(), into.as_deref(), copies, annotate)?;
+        let daily =
+            Day { recipe, settings, index, into, lexicon: matching.lexicon, kept: copies == Shards::Kept };
+        let corpus = source.corpus(TEXTS, daily.recipe.read_options().map_err(Failure::from)?)?;
+        work::run(py, options.progress()?.as_ref(), |watch| daily.run(corpus, &place.folder, watch))?
+    } else {
+        let read = recipe.read_options().map_err(Failure::from)?;
+        let corpus = source.corpus(TEXTS, read.clone())?;
+        let other = against.map(|against| against.corpus(AGAINST, read)).transpose()?;
+        let outputs = Outputs { format: RowFormat::Jsonl, write: copies, annotate, suffix: "" };
+        let job = Job { recipe, corpus, against: other, lexicon: matching.lexicon, settings, outputs };
+        work::run(py, options.progress()?.as_ref(), |watch| run_dedup(job, &place, watch))?
+    };
+    let dict = PyDict::new(py);
+    dict.set_item("removed", Table::new(found.removed).into_pyobject(py)?)?;
+    dict.set_item("clusters", Table::new(found.clusters).into_pyobject(py)?)?;
+    dict.set_item("rejected", Table::new(found.rejected).into_pyobject(py)?)?;
+    dict.set_item("kept_mask", Column::new(Arc::new(found.kept)).into_pyobject(py)?)?;
+    finish(&dict, &found.summary, &written, keeps.then_some(place.folder.as_path()))?;
+    Ok(dict)
+}
+
+/// What all results have.
+fn finish(
+    dict: &Bound<'_, PyDict>,
+    summary: &str,
+    recipe: &JobRecipe,
+    folder: Option<&Path>,
+) -> PyResult<()> {
+    dict.set_item("summary", summary)?;
+    dict.set_item("recipe", recipe.to_toml())?;
+    dict.set_item("advice", asked::advice(recipe))?;
+    dict.set_item("folder", folder)
+}
+
+/// The index that documents are held against, if it is one.
+fn index_of(against: Option<&Source>) -> Result<Option<PathBuf>, Failure> {
+    let inputs = against.and_then(Source::inputs).unwrap_or_default();
+    let index = |input: &&std::ffi::OsString| Index::is_there(Path::new(input));
+    match inputs {
+        [one] if index(&one) => Ok(Some(PathBuf::from(one))),
+        all if all.iter().any(|input| index(&input)) => {
+            let sentence =
+                "an index goes by itself with --against; merge several with `lookalike index merge`";
+            Err(Failure::Usage(sentence.to_owned()))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Refuses what does not go with an index.
+fn refuse_index(
+    source: &Source,
+    against: Option<&Source>,
+    index: Option<&Path>,
+    into: Option<&Path>,
+    copies: Shards,
+    annotate: bool,
+) -> Result<(), Failure> {
+    let same = |one: &Path, two: &Path| one == two || one.canonicalize().ok() == two.canonicalize().ok();
+    let why = match () {
+        () if source.inputs().is_none() => {
+            "documents in memory are added to an index by Index.add; an index goes here with files"
+        }
+        () if against.is_some() && index.is_none() => {
+            "--into goes with --against of the same index, not of a corpus"
+        }
+        () if annotate => "--annotate goes without an index",
+        () if copies == Shards::Removed => "with an index, --write is kept or none",
+        () if index.zip(into).is_some_and(|(one, two)| !same(one, two)) => {
+            "--against and --into name two indexes; copy the one to the other's place first, and name that twice"
+        }
+        () => return Ok(()),
+    };
+    Err(Failure::Usage(why.to_owned()))
+}
+
+/// Today's documents against everything before.
+struct Day {
+    recipe: JobRecipe,
+    settings: Settings,
+    index: Option<PathBuf>,
+    into: Option<PathBuf>,
+    lexicon: Option<PathBuf>,
+    kept: bool,
+}
+
+impl Day {
+    fn run(self, corpus: Corpus, folder: &Path, watch: &Watch) -> Result<Deduplicated, Failure> {
+        let daily = Daily {
+            recipe: self.recipe,
+            corpus: corpus.clone(),
+            against: self.index.as_deref(),
+            into: self.into.as_deref(),
+            lexicon: self.lexicon.as_deref(),
+            write_kept: self.kept,
+            settings: self.settings,
+        };
+        daily.run(folder, watch)?;
+        finished(folder, &corpus, watch, None)
+    }
+}
+
+fn run_dedup(job: Job, place: &Place, watch: &Watch) -> Result<Deduplicated, Failure> {
+    let (recipe, corpus) = (job.recipe.clone(), job.corpus.clone());
+    let Opened::Open(mut open) = job.open(&place.folder)? else {
+        return finished(&place.folder, &corpus, watch, None);
+    };
+    let findings = open.run(watch)?;
+    let mut rejected = Vec::new();
+    if findings.summary.rejected > 0 {
+        open.rejected(watch, |document| rejected.push(document))?;
+    }
+    if place.stays() {
+        write_report(&open, &recipe, &findings)?;
+    }
+    open.finish(&findings.summary)?;
+    finished(&place.folder, &corpus, watch, Some(rejected))
+}
+
+fn write_report(open: &OpenJob, recipe: &JobRecipe, findings: &Findings) -> Result<(), EngineError> {
+    let page = report::render(&page::report("Near-duplicates", recipe, findings)?);
+    open.write("report.html", page.as_bytes())
+}
+
+/// What a finished job says. Which records were rejected is read from the input again if nobody knows any more.
+fn finished(
+    folder: &Path,
+    corpus: &Corpus,
+    watch: &Watch,
+    rejected: Option<Vec<u32>>,
+) -> Result<Deduplicated, Failure> {
+    let path = folder.join("summary.json");
+    let text = results::text(&path)?;
+    let summary: Summary = serde_json::from_str(&text)
+        .map_err(|error| EngineError::Damaged { file: path, what: error.to_string() })?;
+    let removed = results::read(&folder.join("removed.jsonl"), REMOVED)?;
+    let rejected = match rejected {
+        Some(rejected) => rejected,
+        None if summary.rejected == 0 => Vec::new(),
+        None => rejected_again(corpus, watch)?,
+    };
+    let mut kept = vec![true; summary.documents as usize];
+    let gone = removed.column_by_name("n").map(|column| column.as_primitive::<UInt64Type>().values());
+    let gone = gone.into_iter().flatten().map(|&document| document as usize);
+    for document in gone.chain(rejected.into_iter().map(|document| document as usize)) {
+        if let Some(kept) = kept.get_mut(document) {
+            *kept = false;
+        }
+    }
+    Ok(Deduplicated {
+        removed,
+        clusters: results::read(&folder.join("clusters.jsonl"), CLUSTERS)?,
+        rejected: results::read(&folder.join("rejected.jsonl"), REJECTED)?,
+        kept: BooleanArray::from(kept),
+        summary: text,
+    })
+}
+
+/// The ordinals of records that cannot be read.
+fn rejected_again(corpus: &Corpus, watch: &Watch) -> Result<Vec<u32>, Failure> {
+    let (mut rejected, mut document) = (Vec::new(), 0);
+    for shard in corpus.shards() {
+        let mut reader = shard.open(corpus.options())?;
+        while let Some(item) = reader.next()? {
+            watch.check().map_err(EngineError::from)?;
+            if let Item::Rejected(_) = item {
+                rejected.push(document);
+            }
+            document += u32::from(!matches!(item, Item::Skipped(_)));
+        }
+    }
+    Ok(rejected)
+}
+
+/// Every near-duplicate pair with its measured similarity.
+#[pyfunction]
+pub(crate) fn pairs<'py>(
+    py: Python<'py>,
+    source: &Source,
+    options: Options<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let matching = options.matching()?;
+    let recipe = matching.pairs(&options.documents()?, options.all()?).map_err(Failure::from)?;
+    let target = options.path("output")?;
+    let suffix = target.as_deref().map(suffix_of).transpose()?.unwrap_or("");
+    let beside = target.clone().map(|target| {
+        let mut name = target.into_os_string();
+        name.push(".job");
+        PathBuf::from(name)
+    });
+    let place = Place::new(beside, options.path("scratch")?)?;
+    outside(source, &place)?;
+    let job = Job {
+        corpus: source.corpus(TEXTS, recipe.read_options().map_err(Failure::from)?)?,
+        recipe: recipe.clone(),
+        against: None,
+        lexicon: matching.lexicon,
+        settings: options.settings()?,
+        outputs: Outputs { format: RowFormat::Jsonl, write: Shards::None, annotate: false, suffix },
+    };
+    let (found, rejected, summary) = work::run(py, options.progress()?.as_ref(), |watch| {
+        run_pairs(job, &place, target.as_deref(), watch)
+    })?;
+    let dict = PyDict::new(py);
+    dict.set_item("pairs", Table::new(found).into_pyobject(py)?)?;
+    dict.set_item("rejected", Table::new(rejected).into_pyobject(py)?)?;
+    finish(&dict, &summary, &recipe, place.stays().then_some(place.folder.as_path()))?;
+    Ok(dict)
+}
+
+fn run_pairs(
+    job: Job,
+    place: &Place,
+    target: Option<&Path>,
+    watch: &Watch,
+) -> Result<(RecordBatch, RecordBatch, String), Failure> {
+    let folder = &place.folder;
+    let table = target.map_or_else(|| folder.join("pairs.jsonl"), Path::to_owned);
+    if table.is_dir() {
+        return Err(Failure::Usage(format!("{} is a folder; name a file for the pairs", table.display())));
+    }
+    match job.open(folder)? {
+        Opened::Finished(_) if !table.exists() => {
+            return Err(Failure::Usage(format!(
+                "{} holds this job, finished, but {} is gone; remove the folder to run it again",
+                folder.display(),
+                table.display()
+            )));
+        }
+        Opened::Finished(_) => {}
+        Opened::Open(mut open) => {
+            let findings = open.run(watch)?;
+            open.deliver_pairs(&table)?;
+            open.finish(&findings.summary)?;
+        }
+    }
+    let rejected = results::read(&folder.join("rejected.jsonl"), REJECTED)?;
+    Ok((results::read(&table, PAIRS)?, rejected, results::text(&folder.join("summary.json"))?))
+}
+
+/// How a file of pairs is compressed, by its name.
+fn suffix_of(path: &Path) -> Result<&'static str, Failure> {
+    let suffix = Compression::named(path).suffix();
+    let name = path.display().to_string();
+    let stem = name.strip_suffix(suffix).unwrap_or(&name).to_ascii_lowercase();
+    match stem.ends_with(".jsonl") {
+        true => Ok(suffix),
+        false => Err(Failure::Usage(format!(
+            "{name} should end in .jsonl (also with .gz, .zst or .bz2), which tells the format"
+        ))),
+    }
+}
+
+/// Near-duplicates between two corpora.
+#[pyfunction]
+pub(crate) fn compare<'py>(
+    py: Python<'py>,
+    left: &Source,
+    right: &Source,
+    options: Options<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let matching = options.matching()?;
+    let recipe = matching.compare(&options.documents()?).map_err(Failure::from)?;
+    let place = Place::new(options.path("output")?, options.path("scratch")?)?;
+    outside(left, &place)?;
+    outside(right, &place)?;
+    let read = recipe.read_options().map_err(Failure::from)?;
+    let job = Job {
+        corpus: right.corpus("right", read.clone())?,
+        against: Some(left.corpus("left", read)?),
+        recipe: recipe.clone(),
+        lexicon: matching.lexicon.clone(),
+        settings: options.settings()?,
+        outputs: Outputs { format: RowFormat::Jsonl, write: Shards::None, annotate: false, suffix: "" },
+    };
+    let names = matching.names(&recipe);
+    let [pairs, best, rejected] =
+        work::run(py, options.progress()?.as_ref(), |watch| run_compare(job, names, &place, watch))?;
+    let summary = results::text(&place.folder.join("summary.json"))?;
+    let dict = PyDict::new(py);
+    dict.set_item("pairs", Table::new(pairs).into_pyobject(py)?)?;
+    dict.set_item("best", Table::new(best).into_pyobject(py)?)?;
+    dict.set_item("rejected", Table::new(rejected).into_pyobject(py)?)?;
+    finish(&dict, &summary, &recipe, place.stays().then_some(place.folder.as_path()))?;
+    Ok(dict)
+}
+
+fn run_compare(
+    job: Job,
+    methods: Vec<String>,
+    place: &Place,
+    watch: &Watch,
+) -> Result<[RecordBatch; 3], Failure> {
+    let (folder, recipe) = (&place.folder, job.recipe.clone());
+    let segment = Segment { name: "right".to_owned(), shards: job.corpus.shards().len(), snapshot: 0 };
+    if let Opened::Open(mut open) = job.open(folder)? {
+        let findings = open.run(watch)?;
+        let segments = Segments::new(vec![segment], &open.shard_places(watch)?);
+        let wanted = Wanted { methods, segments, forecast: None, matching: Addresses::Normal };
+        let comparison = write(&open, folder, RowFormat::Jsonl, wanted, watch)?;
+        if place.stays() {
+            let study = study(["left", "right"], &comparison, &recipe, &findings);
+            let page = report::study_page(&study.title.clone(), "", &[study]);
+            open.write("report.html", page.as_bytes())?;
+        }
+        open.finish(&comparison.summary(&recipe, &findings))?;
+    }
+    let table = |name: &str, layout| results::read(&folder.join(name), layout);
+    Ok([table("pairs.jsonl", COMPARED)?, table("best.jsonl", BEST)?, table("rejected.jsonl", REJECTED)?])
+}

@@ -1,0 +1,39 @@
+//! `similarity`: two texts, measured as pairs are.
+
+use lookalike::engine::measure::{Measure, Measured};
+use lookalike::model::{Document, Media, Threshold};
+use lookalike::text::extract::{ContentMode, Extractor};
+use lookalike::text::hash::Sorting;
+use lookalike::text::{Analyser, Features};
+use pyo3::prelude::*;
+
+use crate::options::Options;
+
+/// How similar `a` is to `b`; of containment, how much of `a` is in `b`.
+#[pyfunction]
+pub(crate) fn similarity(py: Python<'_>, a: &str, b: &str, options: Options<'_>) -> PyResult<f64> {
+    let (matching, documents) = (options.matching()?, options.documents()?);
+    let measure =
+        Measure { similarity: matching.similarity, threshold: Threshold::LOWEST, shingle: matching.shingle };
+    let content = documents.content_mode();
+    Ok(py.detach(|| {
+        let mut analyser = Analyser::new(&documents.profile);
+        let [a, b] = [a, b].map(|text| prepared(&measure, &mut analyser, content, text));
+        // What has no words is like nothing.
+        if a.is_empty() || b.is_empty() {
+            return 0.0;
+        }
+        let found = measure.compare(&a, &b, Threshold::LOWEST).unwrap_or(Measured::NONE);
+        (found.forward * 1e9).round() / 1e9
+    }))
+}
+
+fn prepared(measure: &Measure, analyser: &mut Analyser, content: ContentMode, text: &str) -> Vec<u64> {
+    let mut extractor = Extractor::default();
+    let text = extractor.extract(&Document::alone("", None, Media::Text, text), content).text;
+    let (mut features, mut symbols, mut out) = (Features::default(), Vec::new(), Vec::new());
+    analyser.read(text, &mut features);
+    let symbols = measure.symbols(&features, &mut symbols);
+    measure.prepare(symbols, &mut out, &mut Sorting::default());
+    out
+}

@@ -1,0 +1,202 @@
+//! Keywords become recipes and settings, by the same rules as the options of the command line.
+
+use std::path::PathBuf;
+
+use lookalike::asked::{self, Documents, Matching};
+use lookalike::corpus::{Fields, ReadOptions};
+use lookalike::engine::recipe::{ClusterRule, Combine, Keep};
+use lookalike::engine::{Settings, Shards, Spool};
+use lookalike::index::Writing;
+use lookalike::text::extract::ContentMode;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+
+use crate::errors::Failure;
+
+/// The keywords of a call. What is None is as it is by default.
+#[derive(FromPyObject)]
+#[pyo3(transparent)]
+pub(crate) struct Options<'py>(Bound<'py, PyDict>);
+
+impl<'py> Options<'py> {
+    fn get(&self, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        Ok(self.0.get_item(name)?.filter(|value| !value.is_none()))
+    }
+
+    /// A value as it would be typed.
+    fn typed(&self, name: &str) -> PyResult<Option<String>> {
+        self.get(name)?.map(|value| typed(name, &value)).transpose()
+    }
+
+    /// A value that is read as the command line reads it.
+    fn read<T>(&self, name: &str, read: impl FnOnce(&str) -> Result<T, String>) -> PyResult<Option<T>> {
+        let Some(text) = self.typed(name)? else { return Ok(None) };
+        let wrong = |why| Failure::Usage(format!("invalid value '{text}' for '{name}': {why}"));
+        Ok(Some(read(&text).map_err(wrong)?))
+    }
+
+    /// One of a few words.
+    fn word<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> PyResult<Option<T>> {
+        self.read(name, |text| {
+            words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
+                let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+                format!("possible values: {}", all.join(", "))
+            })
+        })
+    }
+
+    fn flag(&self, name: &str) -> PyResult<bool> {
+        let Some(value) = self.get(name)? else { return Ok(false) };
+        match value.cast::<PyBool>() {
+            Ok(flag) => Ok(flag.is_true()),
+            Err(_) => Err(wrong_type(name, "True or False", &value)),
+        }
+    }
+
+    /// A path.
+    pub(crate) fn path(&self, name: &str) -> PyResult<Option<PathBuf>> {
+        let Some(value) = self.get(name)? else { return Ok(None) };
+        value.extract().map(Some).map_err(|_| wrong_type(name, "a path", &value))
+    }
+
+    /// One word, or several.
+    fn words(&self, name: &str) -> PyResult<Option<Vec<String>>> {
+        let Some(value) = self.get(name)? else { return Ok(None) };
+        if !(value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>()) {
+            return Ok(Some(vec![typed(name, &value)?]));
+        }
+        let all = value.try_iter()?.map(|value| typed(name, &value?)).collect::<PyResult<Vec<_>>>()?;
+        if all.is_empty() {
+            return Err(
+                Failure::Usage(format!("'{name}' is empty; name one or more, or leave it out")).into()
+            );
+        }
+        Ok(Some(all))
+    }
+
+    /// What matches.
+    pub(crate) fn matching(&self) -> PyResult<Matching> {
+        let other = Matching::default();
+        Ok(Matching {
+            methods: self.words("method")?.unwrap_or(other.methods),
+            combine: self
+                .word("combine", &[("any", Combine::Any), ("all", Combine::All)])?
+                .unwrap_or(other.combine),
+            filter: self.typed("filter")?,
+            lexicon: self.path("lexicon")?,
+            similarity: self.read("similarity", str::parse)?.unwrap_or(other.similarity),
+            shingle: self.read("shingle", asked::positive)?.unwrap_or(other.shingle),
+            threshold: self.read("threshold", str::parse)?.unwrap_or(other.threshold),
+            recall: self.read("recall", asked::recall)?.unwrap_or(other.recall),
+            unverified: self.flag("unverified")?,
+            within: self.typed("within")?,
+            max_group: self.read("max_group", asked::positive)?,
+            seed: self.read("seed", whole)?.unwrap_or(other.seed),
+            recipe: self.path("recipe")?,
+        })
+    }
+
+    /// How documents are read.
+    pub(crate) fn documents(&self) -> PyResult<Documents> {
+        let other = ReadOptions::default();
+        let reading = ReadOptions {
+            fields: Fields {
+                id: self.typed("id")?.unwrap_or(other.fields.id),
+                text: self.typed("text")?.unwrap_or(other.fields.text),
+                html: self.typed("html")?.unwrap_or(other.fields.html),
+                url: self.typed("url")?.unwrap_or(other.fields.url),
+            },
+            max_document_bytes: self
+                .read("max_document_bytes", asked::document_size)?
+                .unwrap_or(other.max_document_bytes),
+            revisions: self.flag("revisions")?,
+            namespaces: self.read("namespaces", asked::namespaces)?.unwrap_or(other.namespaces),
+            format: self.read("input_format", asked::format)?,
+            addresses: false,
+            extras: Vec::new(),
+        };
+        let contents =
+            [("page", ContentMode::Page), ("main", ContentMode::Main), ("email", ContentMode::Email)];
+        let documents = Documents::default();
+        Ok(Documents {
+            reading,
+            content: self.word("content", &contents)?,
+            profile: self.read("profile", asked::profile)?.unwrap_or(documents.profile),
+        })
+    }
+
+    /// Who is kept, and how pairs become clusters.
+    pub(crate) fn keeping(&self) -> PyResult<(Keep, ClusterRule)> {
+        let rules = [("star", ClusterRule::Star), ("components", ClusterRule::Components)];
+        let keep = self.read("keep", str::parse)?.unwrap_or(Keep::First);
+        Ok((keep, self.word("cluster", &rules)?.unwrap_or(ClusterRule::Star)))
+    }
+
+    /// Which copies of files are made, and whether kept records are annotated.
+    pub(crate) fn copies(&self) -> PyResult<(Shards, bool)> {
+        let all = [("none", Shards::None), ("kept", Shards::Kept), ("removed", Shards::Removed)];
+        Ok((self.word("write", &all)?.unwrap_or_default(), self.flag("annotate")?))
+    }
+
+    /// Whether pairs below the threshold are wanted, too.
+    pub(crate) fn all(&self) -> PyResult<bool> {
+        self.flag("all")
+    }
+
+    /// How the work is done.
+    pub(crate) fn settings(&self) -> PyResult<Settings> {
+        let spools = [("auto", Spool::Auto), ("disk", Spool::Disk), ("none", Spool::None)];
+        let spool = self.word("spool", &spools)?.unwrap_or_default();
+        let threads = self.read("threads", asked::positive)?;
+        Ok(asked::settings(threads, self.read("memory", asked::size)?, spool))
+    }
+
+    /// How an index is written to.
+    pub(crate) fn writing(&self) -> PyResult<Writing> {
+        let tail = self.read("tail", asked::size)?.map(|bytes| bytes as usize);
+        let other = Writing::default();
+        Ok(Writing { sync: self.flag("sync")?, tail_bytes: tail.unwrap_or(other.tail_bytes) })
+    }
+
+    /// The progress callback.
+    pub(crate) fn progress(&self) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match self.get("progress")? {
+            Some(value) if !value.is_callable() => {
+                Err(wrong_type("progress", "a function of stage, done and total", &value))
+            }
+            value => Ok(value),
+        }
+    }
+
+    /// Whether a document takes the place of one with its id.
+    pub(crate) fn replaces(&self) -> PyResult<bool> {
+        self.flag("replace")
+    }
+
+    /// Whether an index keeps texts.
+    pub(crate) fn keeps_text(&self) -> PyResult<bool> {
+        Ok(!self.flag("no_text")?)
+    }
+
+    /// How many near-duplicates are named.
+    pub(crate) fn limit(&self) -> PyResult<usize> {
+        Ok(self.read("limit", whole)?.map_or(10, |limit| limit as usize))
+    }
+}
+
+fn typed(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let number = value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>();
+    match value.is_instance_of::<PyString>() || (number && !value.is_instance_of::<PyBool>()) {
+        true => Ok(value.str()?.to_str()?.to_owned()),
+        false => Err(wrong_type(name, "str or a number", value)),
+    }
+}
+
+fn wrong_type(name: &str, wanted: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    let kind = value.get_type().name().map_or_else(|_| "something else".to_owned(), |name| name.to_string());
+    Failure::Type(format!("'{name}' is {wanted}, and not of type {kind}")).into()
+}
+
+fn whole(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "a whole number such as 100 is wanted".to_owned())
+}

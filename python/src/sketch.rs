@@ -1,0 +1,159 @@
+//! `sketch`: what a method makes of every document, as a table.
+
+use std::sync::Mutex;
+
+use arrow_array::RecordBatch;
+use arrow_array::builder::{
+    ArrayBuilder, BinaryBuilder, ListBuilder, StringBuilder, UInt32Builder, UInt64Builder,
+};
+use lookalike::corpus::{Corpus, LineReader};
+use lookalike::engine::examine::{Desk, Examined, Examiner, Knowledge};
+use lookalike::engine::pipeline::{self, Batch, Feed, Record, Weight};
+use lookalike::engine::{EngineError, Settings};
+use lookalike::walk::{Stage, Watch};
+use pyo3::prelude::*;
+
+use crate::errors::Failure;
+use crate::jobs::{TEXTS, temporary};
+use crate::options::Options;
+use crate::results;
+use crate::source::Source;
+use crate::table::Table;
+use crate::work;
+
+/// What a method makes of every document.
+#[pyfunction]
+pub(crate) fn sketch(py: Python<'_>, source: &Source, options: Options<'_>) -> PyResult<Table> {
+    let matching = options.matching()?;
+    if matching.methods.len() != 1 || matching.filter.is_some() {
+        let sentence = "a sketch is made by one method, without a filter; call it once for each";
+        return Err(Failure::Usage(sentence.to_owned()).into());
+    }
+    let recipe = matching.index(&options.documents()?).map_err(Failure::from)?;
+    let corpus = source.corpus(TEXTS, recipe.read_options().map_err(Failure::from)?)?;
+    let settings = options.settings()?;
+    let folder = temporary(options.path("scratch")?)?;
+    let lexicon = matching.lexicon;
+    let batch = work::run(py, options.progress()?.as_ref(), |watch| {
+        let knowledge = folder.path().join("knowledge");
+        Knowledge { folder: &knowledge, lexicon: lexicon.as_deref(), corpus: Some(&corpus) }
+            .gather(&recipe, &settings, watch)?;
+        let examiner = Examiner::open(recipe, &knowledge)?;
+        sketch_all(&examiner, &corpus, &settings, watch)
+    })?;
+    Ok(Table::new(batch))
+}
+
+/// What became of the documents of a batch: their ids, and what was made of them or why nothing was.
+struct Made(Vec<(String, Result<Examined, String>)>);
+
+impl Weight for Made {
+    fn bytes(&self) -> usize {
+        let of =
+            |made: &Examined| made.record.len() + made.keys.iter().map(|keys| keys.len() * 16).sum::<usize>();
+        self.0.iter().map(|(id, made)| id.len() + 128 + made.as_ref().map_or(0, of)).sum()
+    }
+}
+
+fn sketch_all(
+    examiner: &Examiner,
+    corpus: &Corpus,
+    settings: &Settings,
+    watch: &Watch,
+) -> Result<RecordBatch, Failure> {
+    let longest = corpus.options().max_document_bytes as u64;
+    // One unit after the other: rows come in the order of the input.
+    let shape = pipeline::Shape { drivers: 1, ..settings.shape(settings.room(longest)?, longest) };
+    watch.begin(Stage { name: "sketch", total: corpus.bytes(), reads: true });
+    let columns = Mutex::new(Columns::default());
+    pipeline::run(
+        corpus,
+        &pipeline::units(corpus),
+        shape,
+        watch,
+        || (LineReader::new(corpus.options()), Desk::new(examiner)),
+        |(lines, desk), batch| sketch_batch(examiner, lines, desk, batch),
+        |_, feed: &mut Feed<'_, Result<Made, EngineError>>| {
+            while let Some(made) = feed.next()? {
+                let mut columns = columns.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                made?.0.iter().for_each(|(id, made)| columns.push(examiner, id, made));
+            }
+            Ok(())
+        },
+    )?;
+    columns.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).finish()
+}
+
+fn sketch_batch(
+    examiner: &Examiner,
+    lines: &mut LineReader,
+    desk: &mut Desk,
+    batch: &Batch,
+) -> Result<Made, EngineError> {
+    let mut all = Vec::with_capacity(batch.len());
+    batch.read(lines, |_, record| {
+        all.push(match record {
+            Record::Document(document) => {
+                let made = desk.document(examiner, &document).map(|made| Examined {
+                    text: String::new(),
+                    symbols: Vec::new(),
+                    ..made
+                });
+                (document.id.to_owned(), made)
+            }
+            Record::Rejected(rejection) => (String::new(), Err(rejection.reason.to_string())),
+        });
+        Ok(())
+    })?;
+    Ok(Made(all))
+}
+
+/// The table in the making: a row for every row of the input.
+#[derive(Default)]
+struct Columns {
+    id: StringBuilder,
+    words: UInt32Builder,
+    digest: BinaryBuilder,
+    length: UInt32Builder,
+    payload: BinaryBuilder,
+    keys: ListBuilder<UInt64Builder>,
+    tags: ListBuilder<UInt32Builder>,
+    rejected: StringBuilder,
+}
+
+/// Bytes of the length that stands before a payload.
+const LENGTH: usize = 4;
+
+impl Columns {
+    fn push(&mut self, examiner: &Examiner, id: &str, made: &Result<Examined, String>) {
+        let found = made.as_ref().ok();
+        self.id.append_option(Some(id).filter(|id| !id.is_empty()));
+        self.words.append_option(found.map(|made| made.words));
+        // A document without words is like no other.
+        let digest = found.filter(|made| made.words > 0).map(|made| made.digest.to_be_bytes());
+        self.digest.append_option(digest);
+        self.length.append_option(found.map(|made| examiner.length(0, &made.record)));
+        self.payload.append_option(found.map(|made| &made.record[LENGTH..]));
+        for key in found.and_then(|made| made.keys.first()).into_iter().flatten() {
+            self.keys.values().append_value(key.value);
+            self.tags.values().append_value(key.tag);
+        }
+        self.keys.append(found.is_some());
+        self.tags.append(found.is_some());
+        self.rejected.append_option(made.as_ref().err());
+    }
+
+    fn finish(mut self) -> Result<RecordBatch, Failure> {
+        let columns: [(&str, &mut dyn ArrayBuilder); 8] = [
+            ("id", &mut self.id),
+            ("words", &mut self.words),
+            ("digest", &mut self.digest),
+            ("length", &mut self.length),
+            ("payload", &mut self.payload),
+            ("keys", &mut self.keys),
+            ("tags", &mut self.tags),
+            ("rejected", &mut self.rejected),
+        ];
+        results::batch(columns.into_iter().map(|(name, column)| (name, column.finish())).collect())
+    }
+}
