@@ -6,6 +6,7 @@
 //! - `work`: work on other threads while the interpreter is free, with signals and progress
 //! - `errors`: failures become exceptions
 //! - `table`: results as tables and columns
+//! - `spark`: what Spark's workers call
 //! - `jobs`: `dedup`, `pairs` and `compare`; `sketch`; `measure`: `similarity`; `index`: `Index`
 //!
 //! What people see, with its documentation, is `lookalike/__init__.py`; this module is `lookalike._core`.
@@ -19,6 +20,7 @@ mod options;
 mod results;
 mod sketch;
 mod source;
+mod spark;
 mod table;
 mod work;
 
@@ -51,5 +53,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(jobs::compare, module)?)?;
     module.add_function(wrap_pyfunction!(sketch::sketch, module)?)?;
     module.add_function(wrap_pyfunction!(measure::similarity, module)?)?;
+    module.add_submodule(&spark::module(module.py())?)?;
     Ok(())
 }

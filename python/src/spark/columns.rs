@@ -8,36 +8,16 @@ use arrow_array::{Array, ArrayRef, BinaryArray, Int32Array, Int64Array, RecordBa
 use arrow_schema::{DataType, Field, Schema};
 use lookalike::engine::EngineError;
 
-/// A column of text, however Spark was told to send it.
-pub(super) enum Texts {
-    Short(arrow_array::StringArray),
-    Long(arrow_array::LargeStringArray),
-    View(arrow_array::StringViewArray),
-}
-
-impl Texts {
-    pub(super) fn get(&self, row: usize) -> Option<&str> {
-        match self {
-            Texts::Short(texts) => texts.is_valid(row).then(|| texts.value(row)),
-            Texts::Long(texts) => texts.is_valid(row).then(|| texts.value(row)),
-            Texts::View(texts) => texts.is_valid(row).then(|| texts.value(row)),
-        }
-    }
-}
+use crate::arrow::Strings;
 
 fn wrong(name: &str, kind: &DataType, wanted: &str) -> EngineError {
     EngineError::Request(format!("the column {name} holds {kind}, and {wanted} is wanted; cast it first"))
 }
 
 /// A column of text that may be missing.
-pub(super) fn texts(batch: &RecordBatch, name: &str) -> Result<Option<Texts>, EngineError> {
+pub(super) fn texts(batch: &RecordBatch, name: &str) -> Result<Option<Strings>, EngineError> {
     let Some(column) = batch.column_by_name(name) else { return Ok(None) };
-    Ok(Some(match column.data_type() {
-        DataType::Utf8 => Texts::Short(column.as_string::<i32>().clone()),
-        DataType::LargeUtf8 => Texts::Long(column.as_string::<i64>().clone()),
-        DataType::Utf8View => Texts::View(column.as_string_view().clone()),
-        other => return Err(wrong(name, other, "text")),
-    }))
+    Strings::of(column).map(Some).ok_or_else(|| wrong(name, column.data_type(), "text"))
 }
 
 fn column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b ArrayRef, EngineError> {
@@ -82,7 +62,9 @@ pub(super) fn blobs<'b>(batch: &'b RecordBatch, name: &str) -> Result<Option<Blo
 /// The number of a document, which Spark has as a long.
 pub(super) fn number(long: i64) -> Result<u32, EngineError> {
     u32::try_from(long).map_err(|_| {
-        EngineError::Request(format!("there is no document {long}: a run has up to four thousand million documents"))
+        EngineError::Request(format!(
+            "there is no document {long}: a run has up to four thousand million documents"
+        ))
     })
 }
 

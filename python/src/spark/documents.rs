@@ -2,21 +2,22 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Array, RecordBatch};
+use arrow_array::RecordBatch;
 use lookalike::corpus::{Corpus, Item, LineReader, ReadOptions, Rows, Table, TableRow};
 use lookalike::engine::{EngineError, JobRecipe};
 use lookalike::model::Document;
 
-use super::columns::{self, Texts};
+use super::columns;
+use crate::arrow::Strings;
 
 /// The columns that a document is made of.
 pub(super) struct Columns {
-    pub(super) id: Option<Texts>,
-    text: Option<Texts>,
-    html: Option<Texts>,
-    url: Option<Texts>,
+    pub(super) id: Option<Strings>,
+    text: Option<Strings>,
+    html: Option<Strings>,
+    url: Option<Strings>,
     /// What keepers are chosen by, and what documents are compared within.
-    fields: [Option<Texts>; 2],
+    fields: [Option<Strings>; 2],
     rows: usize,
 }
 
@@ -45,6 +46,7 @@ impl Columns {
             text: value(&text.text, at),
             html: value(&text.html, at),
             url: value(&self.url, row),
+            ..TableRow::default()
         }
     }
 
@@ -54,7 +56,7 @@ impl Columns {
     }
 }
 
-fn value(texts: &Option<Texts>, row: usize) -> Option<&str> {
+fn value(texts: &Option<Strings>, row: usize) -> Option<&str> {
     texts.as_ref().and_then(|texts| texts.get(row))
 }
 

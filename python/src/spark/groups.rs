@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
 
 use super::columns::{self, number};
-use crate::errors::raise;
+use super::raise;
 
 /// Takes postings in the order of method, key and document, batch by batch.
 #[pyclass(frozen)]

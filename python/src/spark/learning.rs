@@ -14,7 +14,7 @@ use pyo3_arrow::PyRecordBatch;
 
 use super::columns;
 use super::documents::Reader;
-use crate::errors::raise;
+use super::raise;
 
 /// Words that are counted before they are handed on, in bytes.
 const MOST: usize = 64 << 20;
@@ -115,7 +115,8 @@ impl WordSums {
                     Some(sum) if sum.hash == entry.hash => learn::add_up(sum, &entry),
                     Some(last) if signed(last.hash) > signed(entry.hash) => {
                         return Err(EngineError::Request(
-                            "words are out of order; the engine that brings them together must sort them".to_owned(),
+                            "words are out of order; the engine that brings them together must sort them"
+                                .to_owned(),
                         ));
                     }
                     _ => sum.replace(entry).iter().for_each(|whole| rows.push(whole)),
@@ -222,7 +223,12 @@ impl Survey {
 
 /// Ends a pass: adds up what workers saw, each a list with the bytes of every method.
 #[pyfunction]
-pub(super) fn gather(py: Python<'_>, recipe: &str, knowledge: PathBuf, seen: Vec<Vec<Vec<u8>>>) -> PyResult<()> {
+pub(super) fn gather(
+    py: Python<'_>,
+    recipe: &str,
+    knowledge: PathBuf,
+    seen: Vec<Vec<Vec<u8>>>,
+) -> PyResult<()> {
     let recipe = super::recipe(recipe)?;
     py.detach(|| learn::gather(&recipe, &knowledge, seen.into_iter().map(Ok))).map_err(raise)
 }
@@ -277,7 +283,8 @@ impl Entries {
 fn entries(batch: &RecordBatch) -> Result<Vec<Entry>, EngineError> {
     let missing = || EngineError::Request("words lack a column".to_owned());
     let hashes = columns::longs(batch, "hash")?;
-    let (documents, occurrences) = (columns::longs(batch, "documents")?, columns::longs(batch, "occurrences")?);
+    let (documents, occurrences) =
+        (columns::longs(batch, "documents")?, columns::longs(batch, "occurrences")?);
     let words = columns::texts(batch, "word")?.ok_or_else(missing)?;
     let bins = columns::blobs(batch, "bins")?.ok_or_else(missing)?;
     let entry = |row: usize| Entry {

@@ -19,11 +19,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lookalike::engine::examine::Examiner;
+use lookalike::engine::recipe::{ClusterRule, Within};
 use lookalike::engine::{EngineError, JobRecipe};
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
 
-use crate::errors::raise;
+use crate::errors::Failure;
+use crate::options::Options;
 
 /// The submodule `lookalike._lookalike.spark`.
 pub(crate) fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
@@ -43,12 +45,34 @@ pub(crate) fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     module.add_function(wrap_pyfunction!(learning::gather, &module)?)?;
     module.add_function(wrap_pyfunction!(learning::take_lexicon, &module)?)?;
     module.add_function(wrap_pyfunction!(facts, &module)?)?;
+    module.add_function(wrap_pyfunction!(job_recipe, &module)?)?;
     Ok(module)
+}
+
+/// A failure as an exception.
+fn raise(error: EngineError) -> PyErr {
+    Failure::from(error).into()
 }
 
 /// A recipe as it travels to workers.
 fn recipe(toml: &str) -> PyResult<JobRecipe> {
-    JobRecipe::from_toml(toml).map_err(|error| raise(EngineError::Request(format!("the recipe cannot be read: {error}"))))
+    JobRecipe::from_toml(toml)
+        .map_err(|error| raise(EngineError::Request(format!("the recipe cannot be read: {error}"))))
+}
+
+/// The recipe that these keywords ask for: of `dedup`, `pairs` or `compare`.
+#[pyfunction]
+fn job_recipe(task: &str, options: Options<'_>) -> PyResult<String> {
+    let (matching, documents) = (options.matching()?, options.documents()?);
+    let recipe = match task {
+        "pairs" => matching.pairs(&documents, options.all()?),
+        "compare" => matching.compare(&documents),
+        _ => {
+            let (keep, cluster) = options.keeping()?;
+            matching.dedup(&documents, &keep, cluster, false)
+        }
+    };
+    Ok(recipe.map_err(raise)?.to_toml())
 }
 
 /// A recipe made real, with what its methods learned.
@@ -57,17 +81,19 @@ fn examiner(toml: &str, knowledge: &Path) -> PyResult<Arc<Examiner>> {
 }
 
 /// What the driver must know of a recipe: the number of its methods, from which size on groups are handled with their records, whether
-/// it compares two corpora, and by which fields it keeps documents apart.
+/// by which fields it keeps documents apart and whether it wants hosts, and whether it merges whole components.
 #[pyfunction]
 fn facts(toml: &str) -> PyResult<Facts> {
     let recipe = recipe(toml)?;
-    let [keep, within] = documents::fields(&recipe).map_err(raise)?.map(|name| Some(name).filter(|name| !name.is_empty()));
-    let url = matches!(recipe.within(), Some(lookalike::engine::recipe::Within::Host));
-    Ok((recipe.methods.len(), recipe.max_group, keep, within, url))
+    let [keep, within] =
+        documents::fields(&recipe).map_err(raise)?.map(|name| Some(name).filter(|name| !name.is_empty()));
+    let url = matches!(recipe.within(), Some(Within::Host));
+    let merges = recipe.cluster == ClusterRule::Components;
+    Ok(((recipe.methods.len(), recipe.max_group), (keep, within, url), merges))
 }
 
 /// See [`facts`].
-type Facts = (usize, usize, Option<String>, Option<String>, bool);
+type Facts = ((usize, usize), (Option<String>, Option<String>, bool), bool);
 
 /// A batch for Python.
 fn out(py: Python<'_>, batch: arrow_array::RecordBatch) -> PyResult<Bound<'_, PyAny>> {

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::builder::{BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, ListBuilder, StringBuilder};
+use arrow_array::builder::{
+    BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, ListBuilder, StringBuilder,
+};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, RecordBatch};
@@ -18,7 +20,7 @@ use pyo3_arrow::PyRecordBatch;
 
 use super::columns::{self, number};
 use super::documents::{self, Columns};
-use crate::errors::raise;
+use super::raise;
 
 /// Takes components one behind the other, each with its documents before its candidates, in the order of both, and decides as many of
 /// them together as have so many bytes of text.
@@ -137,7 +139,10 @@ impl Open {
                 let mut counts = Shared::default();
                 let listed = shared.map(|shared| shared.value(row));
                 let listed = listed.as_ref().map(|listed| listed.as_primitive::<Int32Type>().values());
-                counts.iter_mut().zip(listed.into_iter().flatten()).for_each(|(slot, &count)| *slot = count as u32);
+                counts
+                    .iter_mut()
+                    .zip(listed.into_iter().flatten())
+                    .for_each(|(slot, &count)| *slot = count as u32);
                 self.candidates.push((n, number(others.value(row))?, counts));
                 self.bytes += 64;
             }
@@ -167,7 +172,12 @@ impl Open {
         // Equal documents have the text of the first of them.
         let sources: Result<Vec<Member>, EngineError> =
             documents.iter().map(|member| Ok(documents[place(member.leader)? as usize])).collect();
-        let some = Arc::new(Company { sources: sources?, documents: documents.clone(), fields: documents::fields(&setting.recipe)?, texts });
+        let some = Arc::new(Company {
+            sources: sources?,
+            documents: documents.clone(),
+            fields: documents::fields(&setting.recipe)?,
+            texts,
+        });
         let left = documents.partition_point(|member| member.n < setting.references);
         let options = setting.recipe.read_options()?;
         let corpus = |name: &str, first: usize, end: usize| {
@@ -269,7 +279,13 @@ impl Default for Rows {
 }
 
 impl Rows {
-    fn push(&mut self, setting: &Setting, outcome: &Outcome, documents: &[Member], left: usize) -> Result<(), EngineError> {
+    fn push(
+        &mut self,
+        setting: &Setting,
+        outcome: &Outcome,
+        documents: &[Member],
+        left: usize,
+    ) -> Result<(), EngineError> {
         let (against, own) = documents.split_at(left);
         for removed in &outcome.removed {
             self.removed(removed, against, own)?;
@@ -278,7 +294,9 @@ impl Rows {
             // Names were made up from places.
             let place = id.rsplit_once('#').and_then(|(_, place)| place.parse::<usize>().ok());
             let member = place.and_then(|place| side.get(place));
-            member.map(|member| member.n.into()).ok_or_else(|| EngineError::Request(format!("there is no document {id}")))
+            member
+                .map(|member| member.n.into())
+                .ok_or_else(|| EngineError::Request(format!("there is no document {id}")))
         };
         let left_side = if setting.recipe.task == Task::Compare { against } else { own };
         for pair in &outcome.pairs {

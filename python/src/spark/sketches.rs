@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::RecordBatch;
-use arrow_array::builder::{BinaryBuilder, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, StringBuilder};
+use arrow_array::builder::{
+    BinaryBuilder, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, StringBuilder,
+};
 use lookalike::engine::EngineError;
 use lookalike::engine::examine::{Desk, Examined, Examiner};
 use lookalike::engine::keepers;
@@ -15,7 +17,7 @@ use pyo3_arrow::PyRecordBatch;
 
 use super::columns;
 use super::documents::Reader;
-use crate::errors::raise;
+use super::raise;
 
 /// Bytes of a key in the column `keys`: number of the method, value, tag.
 const KEY: usize = 13;
@@ -58,10 +60,12 @@ impl Sketcher {
         let (documents, rows) = reader.open(batch)?;
         let order = columns::texts(batch, "order")?;
         let mut sketch = Examined::default();
-        let (mut ids, mut reasons, mut orders) = (StringBuilder::new(), StringBuilder::new(), StringBuilder::new());
+        let (mut ids, mut reasons, mut orders) =
+            (StringBuilder::new(), StringBuilder::new(), StringBuilder::new());
         let (mut numbers, mut keep_numbers) = (Float64Builder::new(), BooleanBuilder::new());
         let (mut words, mut bytes) = (Int32Builder::new(), Int64Builder::new());
-        let (mut digests, mut records, mut keys) = (BinaryBuilder::new(), BinaryBuilder::new(), BinaryBuilder::new());
+        let (mut digests, mut records, mut keys) =
+            (BinaryBuilder::new(), BinaryBuilder::new(), BinaryBuilder::new());
         let mut packed = Vec::new();
         for row in 0..batch.num_rows() {
             ids.append_option(documents.id.as_ref().and_then(|ids| ids.get(row)));
@@ -117,7 +121,10 @@ impl Sketcher {
         for row in 0..batch.num_rows() {
             let (Some(keys), Some(record)) = (keys.get(row), records.get(row)) else { continue };
             facts.clear();
-            facts.extend((0..self.examiner.methods().len()).map(|method| groups::facts(&self.examiner, method, record)));
+            facts.extend(
+                (0..self.examiner.methods().len())
+                    .map(|method| groups::facts(&self.examiner, method, record)),
+            );
             for key in keys.as_chunks::<KEY>().0 {
                 let (method, value, tag) = unpack(key);
                 let &(length, mark) = facts.get(method).ok_or_else(missing)?;

@@ -1,0 +1,318 @@
+'''Near-duplicates in tables that one machine cannot hold: the same answer as `lookalike.dedup`, by a Spark cluster.
+
+    import lookalike.spark
+
+    found = lookalike.spark.dedup(spark.read.parquet("s3a://crawl/pages/"), id="url", text="body", work="s3a://scratch/run-7")
+    found.removed.write.parquet("s3a://crawl/removed/")
+
+Spark moves rows between machines; all that is decided is decided by the same code as on one machine, so that rows are equal, one by
+one, to those of `lookalike dedup --order-field`. The wheel must be installed on every machine.
+
+`work` is a folder that driver and workers see. Every stage is written there; the same call with the same folder goes on behind the
+last stage that was finished. Without it, a new folder under the warehouse directory is taken.
+
+Documents are taken in the order of their ids, as bytes, or in that of the column `order` (numbers by value, else as bytes; missing
+values last) and then of their ids. Ids that come twice are refused unless `order` tells them apart.
+'''
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .. import __version__
+from .._core import spark as _core
+from ._stages import Found, Plan, run
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["Comparison", "Pairs", "Result", "compare", "dedup", "pairs"]
+
+_PORTION = 64 << 20
+_MEMORY = 1 << 30
+_DRIVER_TIES = 20_000_000
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of the documents of a table.
+
+    `removed` has a row for each document that goes (`id`, `witness`, `similarity`, `cluster`, `n`, `witness_n`), `clusters` one for each
+    group of two or more (`cluster`, `keep`, `members`, `members_n`), `rejected` one for each row that is no document (`id`, `reason`).
+    All of them are read from `work`, and `summary` has the counts of the command line.
+    """
+
+    removed: DataFrame
+    clusters: DataFrame
+    rejected: DataFrame
+    summary: dict[str, Any]
+    work: str
+
+    def kept(self, table: DataFrame, id: str = "id", order: str | None = None) -> DataFrame:
+        """The rows of the table that stay."""
+        gone = self.removed.select("id") if order is None else self.removed.select("id", "order")
+        gone = gone.withColumnRenamed("id", "_removed_id")
+        same = table[id].cast("string") == gone["_removed_id"]
+        if order is not None:
+            same = same & table[order].cast("string").eqNullSafe(gone["order"])
+        return table.join(gone, same, "left_anti")
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All near-duplicate pairs of a table (`a`, `b`, `similarity`, and `reverse` where that may differ), and groups of documents that
+    are too many to be written as pairs (`members`)."""
+
+    pairs: DataFrame
+    groups: DataFrame
+    rejected: DataFrame
+    summary: dict[str, Any]
+    work: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All pairs between two tables that a method accepts (`a` of the left one, `b` of the right one, `similarity`, `near`), the best of
+    each left document, and groups that are too many to be written as pairs."""
+
+    pairs: DataFrame
+    best: DataFrame
+    groups: DataFrame
+    rejected: DataFrame
+    summary: dict[str, Any]
+    work: str
+
+
+def dedup(
+    table: DataFrame,
+    *,
+    id: str = "id",
+    text: str = "text",
+    html: str = "html",
+    url: str = "url",
+    order: str | None = None,
+    method: str | Sequence[str] = "minhash",
+    work: str | None = None,
+    partitions: int | None = None,
+    memory: int = _MEMORY,
+    portion: int = _PORTION,
+    driver_ties: int = _DRIVER_TIES,
+    **options: Any,
+) -> Result:
+    """Finds near-duplicates inside a table and keeps one of each.
+
+    `method`, `threshold`, `similarity`, `shingle`, `keep`, `cluster`, `profile`, `content`, `filter`, `combine`, `within`, `lexicon`,
+    `max_group`, `recall`, `seed`, `unverified` and `recipe` are those of `lookalike.dedup`.
+
+    `partitions` is the number of parts that rows are brought together in (default: `spark.sql.shuffle.partitions`), `memory` what a
+    worker may take to decide a portion, `portion` how many bytes of text it decides together, `driver_ties` how many ties between
+    documents the driver holds before components are found by the cluster, too.
+    """
+    columns = {"id": id, "text": text, "html": html, "url": url}
+    found = _run("dedup", [table], columns, order, method, work, partitions, memory, portion, driver_ties, options)
+    removed = _removed(found, order)
+    summary = _summary(found)
+    summary["removed"] = removed.count()
+    clusters = _clusters(removed, found)
+    summary["clusters"] = clusters.count()
+    summary["kept"] = summary["documents"] - summary["removed"] - summary["rejected"]
+    return Result(removed, clusters, _rejected(found), summary, found.work.folder)
+
+
+def pairs(
+    table: DataFrame,
+    *,
+    id: str = "id",
+    text: str = "text",
+    html: str = "html",
+    url: str = "url",
+    order: str | None = None,
+    method: str | Sequence[str] = "minhash",
+    work: str | None = None,
+    partitions: int | None = None,
+    memory: int = _MEMORY,
+    portion: int = _PORTION,
+    driver_ties: int = _DRIVER_TIES,
+    **options: Any,
+) -> Pairs:
+    """Finds every near-duplicate pair inside a table. Options are those of `dedup`."""
+    columns = {"id": id, "text": text, "html": html, "url": url}
+    found = _run("pairs", [table], columns, order, method, work, partitions, memory, portion, driver_ties, options)
+    listed = _listed(found).drop("near", "methods")
+    summary = _summary(found)
+    summary["kept"] = summary["documents"] - summary["rejected"]
+    summary["pairs"] = listed.count()
+    return Pairs(listed, _groups(found), _rejected(found), summary, found.work.folder)
+
+
+def compare(
+    left: DataFrame,
+    right: DataFrame,
+    *,
+    id: str = "id",
+    text: str = "text",
+    html: str = "html",
+    url: str = "url",
+    order: str | None = None,
+    method: str | Sequence[str] = "minhash",
+    work: str | None = None,
+    partitions: int | None = None,
+    memory: int = _MEMORY,
+    portion: int = _PORTION,
+    driver_ties: int = _DRIVER_TIES,
+    **options: Any,
+) -> Comparison:
+    """Finds the pairs between two tables that a method accepts. Options are those of `dedup`; columns have the same names in both."""
+    columns = {"id": id, "text": text, "html": html, "url": url}
+    tables = [left, right]
+    found = _run("compare", tables, columns, order, method, work, partitions, memory, portion, driver_ties, options)
+    listed = _listed(found)
+    summary = _summary(found)
+    summary["pairs"] = listed.count()
+    best = _best(listed)
+    return Comparison(listed, best, _groups(found), _rejected(found), summary, found.work.folder)
+
+
+def _run(
+    task: str,
+    tables: list[DataFrame],
+    columns: dict[str, str | None],
+    order: str | None,
+    method: str | Sequence[str],
+    work: str | None,
+    partitions: int | None,
+    memory: int,
+    portion: int,
+    driver_ties: int,
+    options: dict[str, Any],
+) -> Found:
+    lexicon = options.get("lexicon")
+    asked = {**options, "method": method if isinstance(method, str) else list(method)}
+    recipe = _core.job_recipe(task, asked)
+    plan = Plan(
+        task,
+        recipe,
+        tables,
+        columns,
+        order,
+        None if lexicon is None else str(lexicon),
+        work,
+        partitions,
+        memory,
+        portion,
+        driver_ties,
+    )
+    return run(plan)
+
+
+def _named(found: Found, *extra: str) -> DataFrame:
+    return found.names.select("n", "id", *extra)
+
+
+def _removed(found: Found, order: str | None) -> DataFrame:
+    """Removed documents with their names, in order."""
+    from pyspark.sql import functions as F
+
+    gone = found.decided.where("n is not null")
+    own = _named(found, "order") if order is not None else _named(found)
+    witnesses = _named(found).select(F.col("n").alias("other"), F.col("id").alias("witness"))
+    rows = gone.join(own, "n").join(witnesses, "other")
+    columns = [
+        F.col("id"),
+        F.col("witness"),
+        F.col("similarity"),
+        F.col("other").alias("cluster"),
+        F.col("n"),
+        F.col("other").alias("witness_n"),
+    ]
+    if order is not None:
+        columns.append(F.col("order"))
+    if found.facts.get("components"):
+        vias = _named(found).select(F.col("n").alias("via"), F.col("id").alias("via_id"))
+        rows = rows.join(vias, "via", "left")
+        columns.append(F.col("via_id").alias("via"))
+    return found.work.stage("removed", lambda: rows.select(*columns).orderBy("n"))
+
+
+def _clusters(removed: DataFrame, found: Found) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    gone = removed.select("cluster", F.struct("n", "id").alias("member"))
+    keepers = _named(found).select(F.col("n").alias("cluster"), F.col("id").alias("keep"))
+    gathered = gone.groupBy("cluster").agg(F.collect_list("member").alias("gone")).join(keepers, "cluster")
+    keeper = F.array(F.struct(F.col("cluster").alias("n"), F.col("keep").alias("id")))
+    members = F.array_sort(F.concat(keeper, F.col("gone")))
+    rows = gathered.withColumn("all", members)
+    chosen = rows.select("cluster", "keep", F.col("all.id").alias("members"), F.col("all.n").alias("members_n"))
+    return found.work.stage("clusters", lambda: chosen.orderBy("cluster"))
+
+
+def _listed(found: Found) -> DataFrame:
+    """Pairs with their names, in order."""
+    from pyspark.sql import functions as F
+
+    near = found.decided.where("n is not null")
+    ours = _named(found).select("n", F.col("id").alias("a"))
+    theirs = _named(found).select(F.col("n").alias("other"), F.col("id").alias("b"))
+    rows = near.join(ours, "n").join(theirs, "other")
+    second = F.col("other") - F.lit(found.references)
+    columns = ["a", "b", "similarity", "reverse", "near", "methods", F.col("n").alias("a_n"), second.alias("b_n")]
+    return found.work.stage("listed", lambda: rows.select(*columns).orderBy("n", "other"))
+
+
+def _best(listed: DataFrame) -> DataFrame:
+    """The best pair of each left document; of equals the first."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    by = Window.partitionBy("a_n").orderBy(F.col("near").desc(), F.col("similarity").desc(), F.col("b_n").asc())
+    all_of = Window.partitionBy("a_n")
+    ranked = listed.withColumn("rank", F.row_number().over(by)).withColumn("pairs", F.count("*").over(all_of))
+    return ranked.where("rank = 1").drop("rank", "reverse").orderBy("a_n")
+
+
+def _groups(found: Found) -> DataFrame:
+    """Groups that are too large to be written as pairs: the ids of their documents."""
+    from pyspark.sql import functions as F
+
+    proposed = found.pairs.where("`group` is not null")
+    numbered = proposed.select(F.monotonically_increasing_id().alias("at"), F.explode("group").alias("leader"))
+    members = found.names.select("leader", "n", "id")
+    joined = numbered.join(members, "leader")
+    return joined.groupBy("at").agg(F.array_sort(F.collect_list("id")).alias("members")).drop("at")
+
+
+def _rejected(found: Found) -> DataFrame:
+    return found.sketches.where("reason is not null").select("id", "reason")
+
+
+def _summary(found: Found) -> dict[str, Any]:
+    """The counts of the command line."""
+    from pyspark.sql import functions as F
+
+    def made() -> dict[str, Any]:
+        names = found.names.where("not rejected")
+        side = "side = 1" if found.references else "true"
+        equal = names.where(side).where("n <> leader and not wordless").count()
+        repeated = names.where(side).groupBy("id").count().agg(F.sum(F.col("count") - 1)).first()
+        candidates = found.spark.read.parquet(found.work.path("candidates")).agg(F.sum("proposed")).first()
+        giants = found.pairs.agg(F.sum("giant_groups")).first()
+        told = found.decided.agg(F.sum("verified"), F.sum("pairs_in_groups")).first()
+        return {
+            "documents": found.facts["documents"] - found.references,
+            "rejected": found.facts["rejected"],
+            "skipped": 0,
+            "exact_duplicates": equal,
+            "candidates": int((candidates or [0])[0] or 0),
+            "verified": int((told or [0])[0] or 0),
+            "giant_groups": int((giants or [0])[0] or 0),
+            "duplicate_ids": int((repeated or [0])[0] or 0),
+            "text_bytes": int(found.facts["text_bytes"]),
+            "version": __version__,
+        }
+
+    summary: dict[str, Any] = json.loads(json.dumps(found.work.fact("summary", made)))
+    return summary
