@@ -18,7 +18,7 @@ import pytest
 from cluster import Cluster
 from conftest import Machine, corpus
 
-SCHEMA = "id string, text string, rank int"
+SCHEMA = "id string, text string, html string, rank int"
 SUMMARY = "documents kept removed rejected clusters exact_duplicates candidates giant_groups duplicate_ids text_bytes".split()
 
 
@@ -124,7 +124,8 @@ def test_pairs_are_those_of_one_machine(spark: Any, machine: Machine, pages: Pat
 
 
 def test_bad_tables_are_refused_in_a_sentence(spark: Any) -> None:
-    twice = spark.createDataFrame([("a", "one text", 1), ("a", "another text", 2), ("b", None, 1)], SCHEMA)
+    columns = "id string, text string, rank int"
+    twice = spark.createDataFrame([("a", "one text", 1), ("a", "another text", 2), ("b", None, 1)], columns)
     with pytest.raises(lookalike.UsageError, match="two documents bear the id a, and nothing tells them apart"):
         lookalike.spark.dedup(twice)
     assert lookalike.spark.dedup(twice, order="rank").summary["kept"] == 2
