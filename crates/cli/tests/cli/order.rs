@@ -115,24 +115,22 @@ fn pairs_and_another_corpus_come_in_order_too() {
     let folder = Folder::new();
     let lines = ranked(500, 4);
     let (old, new) = lines.split_at(150);
-    let inputs = [put(&folder, "old", old), put(&folder, "new", new)];
-    let copies = [
-        folder.file("copies/old.jsonl", text(&sorted(old))),
-        folder.file("copies/new.jsonl", text(&sorted(new))),
-    ];
-    let run = |[old, new]: &[PathBuf; 2], name: &str, order: &str| {
-        let pair = pairs(order).path(new).option("-o", folder.join(name).join("pairs.jsonl"));
-        std::fs::create_dir(folder.join(name)).unwrap();
-        pair.run().exits(0);
-        let job = folder.join(name).join("dedup");
-        dedup(order).path(new).option("--against", old).option("-o", &job).run().exits(0);
-        let compared = folder.join(name).join("compare");
-        compare(order).path(old).option("--with", new).option("-o", &compared).run().exits(0);
-        let table = std::fs::read(folder.join(name).join("pairs.jsonl")).unwrap();
-        (table, rows(&job), rows(&compared))
+    for (name, lines) in [("old", old), ("new", new)] {
+        put(&folder, &format!("one/{name}"), lines);
+        folder.file(format!("two/{name}/all.jsonl"), text(&sorted(lines)));
+    }
+    // Names of inputs are told in a comparison.
+    let run = |name: &str, order: &str| {
+        let place = folder.join(name);
+        let end = |run: Invocation| run.inside(&place).run().exits(0);
+        end(pairs(order).arg("new").option("-o", "pairs.jsonl"));
+        end(dedup(order).arg("new").option("--against", "old").option("-o", "dedup"));
+        end(compare(order).arg("old").option("--with", "new").option("-o", "compare"));
+        let table = std::fs::read(place.join("pairs.jsonl")).unwrap();
+        (table, rows(&place.join("dedup")), rows(&place.join("compare")))
     };
-    let (table, job, compared) = run(&inputs, "one", "--order-field rank");
-    let (other_table, other_job, other_compared) = run(&copies, "two", "");
+    let (table, job, compared) = run("one", "--order-field rank");
+    let (other_table, other_job, other_compared) = run("two", "");
     assert!(table.len() > 2_000, "{}", table.len());
     assert!(table == other_table);
     assert_same(&other_job, &job, "--against");
@@ -197,7 +195,7 @@ fn all_formats_give_one_order() {
         .path(&input)
         .option("-o", folder.join("none"))
         .run()
-        .refuses_with(1, &["no document has a field rank", "--order-field", "or id"]);
+        .refuses_with(2, &["no document has a field rank", "--order-field", "or id"]);
 }
 
 #[test]
