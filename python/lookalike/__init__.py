@@ -110,7 +110,7 @@ class _Found:
         if strict and len(self.rejected) > 0:
             first = self.rejected[0]
             error = RejectedError(
-                f"{len(self.rejected)} records were rejected, the first in {first['source']} "
+                f"{len(self.rejected)} rejected, the first in {first['source']} "
                 f"at {first['position']}: {first['reason']}"
             )
             error.result = self
@@ -463,7 +463,7 @@ def methods(name: str | None = None) -> Any:
     """All methods, each as a dict with its parameters, formula, source and cost; or one of them, by name or alias.
 
     >>> [method["name"] for method in lookalike.methods()][:3]
-    ['minhash', 'exact', 'md5']
+    ['minhash', 'simhash', 'exact']
     >>> lookalike.methods("a12")["name"]
     'three-plus-five'
     """
