@@ -388,8 +388,8 @@ def compare(
     """
     options = _options(compare, locals())
     columns = _columns(options)
-    sides = [_source(left, left_ids, columns), _source(right, right_ids, columns)]
-    result = Comparison(_core.compare(*sides, options))
+    ours, theirs = _source(left, left_ids, columns), _source(right, right_ids, columns)
+    result = Comparison(_core.compare(ours, theirs, options))
     result._checked(strict)
     return result
 

@@ -33,18 +33,25 @@ def sentence(done: subprocess.CompletedProcess[str]) -> str:
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """Generated pages as JSON lines, one of them without text."""
-    path = tmp_path_factory.mktemp("corpus") / "texts"
-    done = run("corpus", "generate", "--documents", "2000", "--seed", "7", "-o", path.with_suffix(".jsonl"))
+    """Generated pages as JSON lines: some have text, some HTML, one has neither."""
+    path = tmp_path_factory.mktemp("corpus") / "texts.jsonl"
+    done = run("corpus", "generate", "--documents", "2000", "--seed", "7", "-o", path)
     assert done.returncode == 0, done.stderr
-    lines = path.with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()
+    lines = path.read_text(encoding="utf-8").splitlines()
     lines[1000] = json.dumps({"id": "empty", "text": None})
-    path.with_suffix(".jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return path.with_suffix(".jsonl")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
 
 
 @pytest.fixture(scope="session")
 def columns(pages: pathlib.Path) -> dict[str, list[Any]]:
     """The same pages as columns."""
     all = rows(pages)
-    return {name: [row.get(name) for row in all] for name in ("id", "url", "text")}
+    return {name: [row.get(name) for row in all] for name in ("id", "url", "text", "html")}
+
+
+@pytest.fixture(scope="session")
+def plain(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Those that have text, and one that has nothing, as two columns."""
+    chosen = [n for n in range(2000) if columns["text"][n] is not None or columns["html"][n] is None]
+    return {name: [columns[name][n] for n in chosen] for name in ("id", "text")}

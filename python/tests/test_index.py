@@ -16,7 +16,7 @@ from conftest import run, sentence
 def test_an_index_decides_as_dedup_does(columns: dict[str, list[Any]], tmp_path: pathlib.Path) -> None:
     with lookalike.Index.create(tmp_path / "seen") as index:
         added = index.add(pyarrow.table(columns))
-        found = lookalike.dedup(columns["text"], ids=columns["id"])
+        found = lookalike.dedup(pyarrow.table(columns))
         gone = [row for row in added.verdicts if not row["new"]]
         assert [row["id"] for row in gone] == found.removed["id"]
         assert [row["witness"] for row in gone] == found.removed["witness"]
@@ -40,7 +40,7 @@ def test_answers_are_those_of_the_command_line(
         for row in found:
             row["matches"] = [{k: v for k, v in match.items() if v is not None} for match in row["matches"]]
         assert found == expected
-    assert len(index.query(columns["text"][:1], limit=0)[0]["matches"]) == 0
+    assert len(index.query(pyarrow.table(columns).slice(0, 1), limit=0)[0]["matches"]) == 0
     with pytest.raises(lookalike.UsageError, match="open for reading alone"):
         index.add(["one"])
     index.close()

@@ -96,8 +96,8 @@ def test_a_recipe_is_replayed(pages: pathlib.Path, tmp_path: pathlib.Path) -> No
         lookalike.dedup(pages, recipe=tmp_path / "out" / "recipe.toml", threshold=0.7)
 
 
-def test_tables_go_where_they_are_wanted(columns: dict[str, list[Any]]) -> None:
-    found = lookalike.dedup(columns["text"], ids=columns["id"])
+def test_tables_go_where_they_are_wanted(plain: dict[str, list[Any]]) -> None:
+    found = lookalike.dedup(plain["text"], ids=plain["id"])
     removed, plain = found.removed, found.removed.to_pylist()
     assert len(removed) == len(plain) and list(removed) == plain
     assert removed[-1] == plain[-1] and removed["id"] == [row["id"] for row in plain]
@@ -115,29 +115,29 @@ def test_tables_go_where_they_are_wanted(columns: dict[str, list[Any]]) -> None:
         removed[1.5]  # type: ignore[call-overload]
 
 
-def test_a_mask_chooses_rows(columns: dict[str, list[Any]]) -> None:
-    mask = lookalike.dedup(columns["text"]).kept_mask
-    kept = [text for text, stays in zip(columns["text"], mask, strict=True) if stays]
+def test_a_mask_chooses_rows(plain: dict[str, list[Any]]) -> None:
+    mask = lookalike.dedup(plain["text"]).kept_mask
+    kept = [text for text, stays in zip(plain["text"], mask, strict=True) if stays]
     assert mask == mask.to_pylist() and len(kept) == sum(mask.to_pylist())
-    assert pyarrow.table(columns).filter(pyarrow.array(mask))["text"].to_pylist() == kept
-    assert pandas.DataFrame(columns)[mask.to_numpy()]["text"].tolist() == kept
-    assert polars.DataFrame(columns).filter(polars.Series(mask.to_pylist()))["text"].to_list() == kept
+    assert pyarrow.table(plain).filter(pyarrow.array(mask))["text"].to_pylist() == kept
+    assert pandas.DataFrame(plain)[mask.to_numpy()]["text"].tolist() == kept
+    assert polars.DataFrame(plain).filter(polars.Series(mask.to_pylist()))["text"].to_list() == kept
     assert mask[-1] is mask[len(mask) - 1]
 
 
-def test_results_do_not_depend_on_threads_or_memory(columns: dict[str, list[Any]], tmp_path: pathlib.Path) -> None:
-    one = lookalike.dedup(columns["text"], threads=1, memory="512M", spool="disk", scratch=tmp_path)
-    many = lookalike.dedup(columns["text"], threads=7, spool="none", scratch=tmp_path)
+def test_results_do_not_depend_on_threads_or_memory(plain: dict[str, list[Any]], tmp_path: pathlib.Path) -> None:
+    one = lookalike.dedup(plain["text"], threads=1, memory="512M", spool="disk", scratch=tmp_path)
+    many = lookalike.dedup(plain["text"], threads=7, spool="none", scratch=tmp_path)
     assert one.removed == many.removed and one.clusters == many.clusters
     assert list(tmp_path.iterdir()) == []
 
 
-def test_threads_of_python_work_beside_each_other(columns: dict[str, list[Any]]) -> None:
-    expected = lookalike.dedup(columns["text"]).removed
+def test_threads_of_python_work_beside_each_other(plain: dict[str, list[Any]]) -> None:
+    expected = lookalike.dedup(plain["text"]).removed
     found: list[Any] = [None] * 4
 
     def work(number: int) -> None:
-        found[number] = lookalike.dedup(columns["text"], threads=1).removed
+        found[number] = lookalike.dedup(plain["text"], threads=1).removed
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
     [thread.start() for thread in threads]
@@ -153,7 +153,7 @@ def test_sketches_share_keys_where_pairs_are_proposed(columns: dict[str, list[An
     assert len(made) == 2000 and made["id"][:2] == columns["id"][:2]
     assert made[1000]["keys"] is None and made[1000]["rejected"].startswith("missing field")
     keys = [set(keys or ()) for keys in made["keys"]]
-    found = lookalike.dedup(columns["text"], threshold=0.8).removed
+    found = lookalike.dedup(pyarrow.table(columns)).removed
     # A witness may have been found through another one that was removed.
     shared = [bool(keys[row["n"]] & keys[row["witness_n"]]) for row in found]
     assert sum(shared) > 0.9 * len(shared)
@@ -164,18 +164,18 @@ def test_sketches_share_keys_where_pairs_are_proposed(columns: dict[str, list[An
 
 
 def test_sketches_of_methods_that_must_know_a_corpus(columns: dict[str, list[Any]], pages: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    learned = lookalike.sketch(columns["text"], method="imatch", threads=1)
-    assert lookalike.sketch(columns["text"], method="imatch", threads=4) == learned
+    learned = lookalike.sketch(pyarrow.table(columns), method="imatch", threads=1)
+    assert lookalike.sketch(pyarrow.table(columns), method="imatch", threads=4) == learned
     assert any(learned["keys"][0]) and lookalike.sketch(pages, method="imatch")["keys"] == learned["keys"]
     lexicon = tmp_path / "words.lexicon"
     assert run("lexicon", pages, "-o", lexicon, "--profile", "kolcz").returncode == 0
     assert len(lookalike.sketch(columns["text"][:10], method="imatch", lexicon=lexicon)) == 10
 
 
-def test_similarity_is_what_pairs_are_measured_by(columns: dict[str, list[Any]]) -> None:
-    ids = {id: text for id, text in zip(columns["id"], columns["text"], strict=True)}
+def test_similarity_is_what_pairs_are_measured_by(plain: dict[str, list[Any]]) -> None:
+    ids = {id: text for id, text in zip(plain["id"], plain["text"], strict=True)}
     for options in ({}, {"similarity": "cosine-tf", "shingle": 2}, {"similarity": "edit"}):
-        found = lookalike.pairs(columns["text"][:300], ids=columns["id"][:300], **options).pairs
+        found = lookalike.pairs(plain["text"][:300], ids=plain["id"][:300], **options).pairs
         assert len(found) > 3
         for row in list(found)[:20]:
             assert lookalike.similarity(ids[row["a"]], ids[row["b"]], **options) == row["similarity"]

@@ -39,10 +39,10 @@ def tables(columns: dict[str, list[Any]]) -> dict[str, Any]:
     }
 
 
-def test_every_table_gives_the_same_result(columns: dict[str, list[Any]]) -> None:
-    expected = lookalike.dedup(columns["text"], ids=columns["id"])
+def test_every_table_gives_the_same_result(plain: dict[str, list[Any]]) -> None:
+    expected = lookalike.dedup(plain["text"], ids=plain["id"])
     assert len(expected.removed) > 100 and expected.summary["rejected"] == 1
-    for name, table in tables(columns).items():
+    for name, table in tables(plain).items():
         found = lookalike.dedup(table)
         assert found.removed == expected.removed, name
         assert found.clusters == expected.clusters, name
@@ -50,8 +50,8 @@ def test_every_table_gives_the_same_result(columns: dict[str, list[Any]]) -> Non
         assert found.rejected == expected.rejected, name
 
 
-def test_every_column_gives_the_same_result(columns: dict[str, list[Any]]) -> None:
-    texts, ids = columns["text"], columns["id"]
+def test_every_column_gives_the_same_result(plain: dict[str, list[Any]]) -> None:
+    texts, ids = plain["text"], plain["id"]
     expected = lookalike.dedup(texts, ids=ids)
     sources: dict[str, Any] = {
         "tuple": (tuple(texts), tuple(ids)),
@@ -107,7 +107,7 @@ def test_nothing_is_something() -> None:
         assert found.summary["documents"] == 0 and len(found.kept_mask) == 0 and found.removed.to_pylist() == []
 
 
-def test_fields_choose_and_part(columns: dict[str, list[Any]]) -> None:
+def test_fields_choose_and_part() -> None:
     texts = ["one two three four"] * 4
     table = pyarrow.table({"text": texts, "score": [3.0, 1.5, None, 2.0], "host": ["a", "a", "b", "b"]})
     assert lookalike.dedup(table, keep="field:score").kept_mask.to_pylist() == [False, True, False, False]
@@ -128,11 +128,11 @@ def test_strings_are_borrowed_and_given_back() -> None:
     assert sys.getrefcount(text) == before and len(found.kept_mask) == 3
 
 
-def test_another_corpus_removes_too(columns: dict[str, list[Any]]) -> None:
-    texts = columns["text"]
-    found = lookalike.dedup(texts[:500], ids=columns["id"][:500], against=polars.Series(texts[:1]))
+def test_another_corpus_removes_too(plain: dict[str, list[Any]]) -> None:
+    texts = plain["text"]
+    found = lookalike.dedup(texts[:500], ids=plain["id"][:500], against=polars.Series(texts[:1]))
     first = found.removed[0]
-    assert first["id"] == columns["id"][0] and first["witness"] == "against#0"
+    assert first["id"] == plain["id"][0] and first["witness"] == "against#0"
     assert found.kept_mask[0] is False
 
 
