@@ -16,7 +16,7 @@ import lookalike.spark
 import pytest
 
 from cluster import Cluster
-from conftest import Machine, corpus
+from machine import Machine, corpus
 
 SCHEMA = "id string, text string, html string, rank int"
 SUMMARY = "documents kept removed rejected clusters exact_duplicates candidates giant_groups duplicate_ids text_bytes".split()
