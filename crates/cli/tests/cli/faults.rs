@@ -204,7 +204,7 @@ fn damage(
     let stops = [
         "work/u000001.docs",
         "work/o000001.payload",
-        "work/order.done",
+        "work/classes.done",
         "work/classes.json",
         "work/candidates.json",
         "work/buckets.json",
