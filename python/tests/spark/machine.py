@@ -18,7 +18,8 @@ class Machine:
 
     def run(self, *arguments: str) -> Path:
         self.runs += 1
-        target = self.folder / f"run{self.runs}"
+        suffix = ".jsonl" if arguments[0] == "pairs" else ""
+        target = self.folder / f"run{self.runs}{suffix}"
         subprocess.run([self.binary, *arguments, "-o", str(target)], check=True, capture_output=True)
         return target
 
