@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
     except Exception as error:
         code, sentence = _told(error)
-        print(f"error: {sentence}", file=sys.stderr)
+        print(f"lookalike-spark: {sentence}", file=sys.stderr)
         return code
 
 
