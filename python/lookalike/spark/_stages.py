@@ -105,7 +105,8 @@ class _Run:
         if self.by_host:
             wanted["url"] = named["url"]
         wanted["keep"], wanted["within"], wanted["order"] = self.keep, self.within, self.plan.order
-        optional = {"text", "html"} - {name for name in ("text", "html") if named.get(f"given_{name}")}
+        # Of the two only one must be there, unless a name was given for it.
+        optional = {name for name in ("text", "html") if named[name] == name}
         if not any(name in table.columns for name in (named["text"], named["html"])):
             raise UsageError(_no_column(named["text"] or "text", table))
         for name, source in wanted.items():

@@ -32,7 +32,7 @@ class Work:
         self._io = jvm.org.apache.commons.io.IOUtils
         configuration = spark._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
         self._files = self._paths(self.folder).getFileSystem(configuration)
-        self._job = job
+        self._job = json.loads(json.dumps(job))
         self._settle()
 
     def _settle(self) -> None:
