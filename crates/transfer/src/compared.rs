@@ -142,7 +142,8 @@ pub struct Lists {
 impl Lists {
     fn left(&self, n: u32) -> Result<&ListedDocument, TransferError> {
         let place = self.lefts.binary_search_by_key(&n, |left| left.n);
-        let missing = || TransferError::Request(format!("a pair has the left document {n}, which is not there"));
+        let missing =
+            || TransferError::Request(format!("a pair has the left document {n}, which is not there"));
         place.map(|place| &self.lefts[place]).map_err(|_| missing())
     }
 }

@@ -112,8 +112,12 @@ fn named(batch: &RecordBatch) -> Result<RecordBatch, EngineError> {
         tops.append_value(address::top_level(host));
     }
     let schema = batch.schema();
-    let mut all: Vec<(&str, ArrayRef)> =
-        schema.fields().iter().map(|field| field.name().as_str()).zip(batch.columns().iter().cloned()).collect();
+    let mut all: Vec<(&str, ArrayRef)> = schema
+        .fields()
+        .iter()
+        .map(|field| field.name().as_str())
+        .zip(batch.columns().iter().cloned())
+        .collect();
     all.push(("domain", Arc::new(domains.finish())));
     all.push(("suffix", Arc::new(suffixes.finish())));
     all.push(("tld", Arc::new(tops.finish())));
@@ -281,8 +285,7 @@ impl Measurer {
         let missing = || EngineError::Request("the column place is not there".to_owned());
         let place = batch.column_by_name("place").ok_or_else(missing)?.clone();
         let texts = |side: &str| -> Result<[Option<Strings>; 2], EngineError> {
-            let [text, html] =
-                ["text", "html"].map(|name| columns::texts(batch, &format!("{side}_{name}")));
+            let [text, html] = ["text", "html"].map(|name| columns::texts(batch, &format!("{side}_{name}")));
             Ok([text?, html?])
         };
         let (left, right) = (texts("left")?, texts("right")?);

@@ -26,11 +26,7 @@ type Listed = (String, String, Option<String>);
 
 /// The shards of these inputs, in the order of the command line and with its names.
 #[pyfunction]
-pub(super) fn shards(
-    py: Python<'_>,
-    inputs: Vec<PathBuf>,
-    options: Options<'_>,
-) -> PyResult<Vec<Listed>> {
+pub(super) fn shards(py: Python<'_>, inputs: Vec<PathBuf>, options: Options<'_>) -> PyResult<Vec<Listed>> {
     let options = options.documents()?.reading;
     let inputs: Vec<OsString> = inputs.into_iter().map(PathBuf::into_os_string).collect();
     let corpus = py.detach(|| Corpus::open(&inputs, options)).map_err(Failure::from)?;
@@ -40,7 +36,10 @@ pub(super) fn shards(
 fn listed(shard: &Shard) -> Result<Listed, Failure> {
     let place = match &shard.origin {
         Origin::File(path) => path.to_str().map(str::to_owned).ok_or_else(|| {
-            Failure::Usage(format!("{} is not UTF-8 and cannot be named to workers; rename it", path.display()))
+            Failure::Usage(format!(
+                "{} is not UTF-8 and cannot be named to workers; rename it",
+                path.display()
+            ))
         })?,
         Origin::Object(address) => address.clone(),
         Origin::Stdin | Origin::Memory(_) | Origin::Table(_) => {

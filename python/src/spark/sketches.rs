@@ -76,7 +76,9 @@ impl Sketcher {
             keep_numbers.append_option(kept_by.map(|value| keepers::number(value).is_some()));
             let made = match documents.rejected(row) {
                 Some(reason) => Err(reason.to_owned()),
-                None => reader.with(&rows, row, |document| desk.sketch(&self.examiner, document, &mut sketch)),
+                None => {
+                    reader.with(&rows, row, |document| desk.sketch(&self.examiner, document, &mut sketch))
+                }
             };
             let reason = match made {
                 Err(reason) => Some(reason),

@@ -27,42 +27,45 @@ const MEMBERS: Column = Column::new("members", Kind::ListOfText);
 const SEGMENT: Column = Column::new("segment", Kind::OptionalText).omit_if_none();
 const AGAINST: Column = Column::new("against", Kind::OptionalText).omit_if_none();
 
+const COMPARED: &[Column] = &[A, B, SIMILARITY, REVERSE, NEAR, SEGMENT, METHODS];
+const BEST: &[Column] = &[A, B, SIMILARITY, NEAR, Column::new("pairs", Kind::U64), SEGMENT, METHODS];
+const PAIRS: &[Column] = &[A, B, SIMILARITY, REVERSE];
+const GROUPS: &[Column] = &[Column::new("documents", Kind::U64), MEMBERS];
+
+const REMOVED: &[Column] = &[
+    ID,
+    Column::new("witness", Kind::Text),
+    SIMILARITY,
+    CLUSTER,
+    Column::new("n", Kind::U64),
+    Column::new("witness_n", Kind::U64),
+    Column::new("via", Kind::OptionalText).omit_if_none(),
+    AGAINST,
+];
+
+const CLUSTERS: &[Column] =
+    &[CLUSTER, Column::new("keep", Kind::Text), MEMBERS, Column::new("members_n", Kind::ListOfU64), AGAINST];
+
+const REJECTED: &[Column] = &[
+    Column::new("source", Kind::Text),
+    Column::new("position", Kind::U64),
+    Column::new("reason", Kind::Text),
+    Column::new("side", Kind::OptionalText).omit_if_none(),
+];
+
 /// The columns of a table.
 fn layout(table: &str) -> Option<&'static [Column]> {
-    const COMPARED: &[Column] = &[A, B, SIMILARITY, REVERSE, NEAR, SEGMENT, METHODS];
-    const BEST: &[Column] =
-        &[A, B, SIMILARITY, NEAR, Column::new("pairs", Kind::U64), SEGMENT, METHODS];
     Some(match table {
-        "removed" => &[
-            ID,
-            Column::new("witness", Kind::Text),
-            SIMILARITY,
-            CLUSTER,
-            Column::new("n", Kind::U64),
-            Column::new("witness_n", Kind::U64),
-            Column::new("via", Kind::OptionalText).omit_if_none(),
-            AGAINST,
-        ],
-        "clusters" => &[
-            CLUSTER,
-            Column::new("keep", Kind::Text),
-            MEMBERS,
-            Column::new("members_n", Kind::ListOfU64),
-            AGAINST,
-        ],
-        "pairs" => &[A, B, SIMILARITY, REVERSE],
+        "removed" => REMOVED,
+        "clusters" => CLUSTERS,
+        "pairs" => PAIRS,
         // With one method there is no column of methods.
         "compared" => COMPARED.split_last()?.1,
         "compared-by-several" => COMPARED,
         "best" => BEST.split_last()?.1,
         "best-by-several" => BEST,
-        "groups" => &[Column::new("documents", Kind::U64), MEMBERS],
-        "rejected" => &[
-            Column::new("source", Kind::Text),
-            Column::new("position", Kind::U64),
-            Column::new("reason", Kind::Text),
-            Column::new("side", Kind::OptionalText).omit_if_none(),
-        ],
+        "groups" => GROUPS,
+        "rejected" => REJECTED,
         _ => return None,
     })
 }
@@ -121,7 +124,8 @@ enum Value<'b> {
 }
 
 fn push(rows: &mut RowWriter, columns: &[Column], batch: &RecordBatch) -> Result<(), EngineError> {
-    let sources: Vec<Source> = columns.iter().map(|column| Source::of(batch, column)).collect::<Result<_, _>>()?;
+    let sources: Vec<Source> =
+        columns.iter().map(|column| Source::of(batch, column)).collect::<Result<_, _>>()?;
     for row in 0..batch.num_rows() {
         let values: Vec<Value<'_>> =
             columns.iter().zip(&sources).map(|(column, source)| source.value(column.kind(), row)).collect();
@@ -156,7 +160,8 @@ enum Source {
 impl Source {
     fn of(batch: &RecordBatch, column: &Column) -> Result<Self, EngineError> {
         let Some(array) = batch.column_by_name(column.name()) else { return Ok(Source::Nothing) };
-        let wrong = || EngineError::Request(format!("the column {} holds {}", column.name(), array.data_type()));
+        let wrong =
+            || EngineError::Request(format!("the column {} holds {}", column.name(), array.data_type()));
         match column.kind() {
             Kind::Text | Kind::OptionalText => Strings::of(array).map(Source::Texts).ok_or_else(wrong),
             Kind::ListOfText => {
@@ -165,13 +170,18 @@ impl Source {
                 Ok(Source::Lists(array.clone(), texts))
             }
             Kind::ListOfU64 => {
-                let fits = array.as_list_opt::<i32>().and_then(|lists| lists.values().as_primitive_opt::<Int64Type>());
+                let fits = array
+                    .as_list_opt::<i32>()
+                    .and_then(|lists| lists.values().as_primitive_opt::<Int64Type>());
                 fits.map(|_| Source::Other(array.clone())).ok_or_else(wrong)
             }
-            Kind::U64 => array.as_primitive_opt::<Int64Type>().map(|_| Source::Other(array.clone())).ok_or_else(wrong),
-            Kind::OptionalF64 => {
-                array.as_primitive_opt::<Float64Type>().map(|_| Source::Other(array.clone())).ok_or_else(wrong)
+            Kind::U64 => {
+                array.as_primitive_opt::<Int64Type>().map(|_| Source::Other(array.clone())).ok_or_else(wrong)
             }
+            Kind::OptionalF64 => array
+                .as_primitive_opt::<Float64Type>()
+                .map(|_| Source::Other(array.clone()))
+                .ok_or_else(wrong),
             Kind::Bool => array.as_boolean_opt().map(|_| Source::Other(array.clone())).ok_or_else(wrong),
         }
     }

@@ -134,8 +134,7 @@ impl Settlement {
         let recipe = matching.compare(&options.documents()?).map_err(raise)?;
         let facts: Facts = serde_json::from_str(facts)
             .map_err(|error| Failure::Usage(format!("the facts of a transfer cannot be read: {error}")))?;
-        let (lefts, pairs) =
-            std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
+        let (lefts, pairs) = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
         let segment = Segment { name: facts.name.clone(), shards: 1, snapshot: 0 };
         let wanted = Wanted {
             methods: matching.names(&recipe),
@@ -174,7 +173,8 @@ fn settle(files: &[Judgments], lists: &Lists, wanted: Wanted, facts: &Facts) -> 
     };
     let summary = moved.summary(&lists.recipe, &findings, matches, String::new());
     let text = serde_json::to_string_pretty(&summary).map_err(std::io::Error::from);
-    let text = text.map_err(|source| EngineError::Write { file: lists.folder.join("summary.json"), source })?;
+    let text =
+        text.map_err(|source| EngineError::Write { file: lists.folder.join("summary.json"), source })?;
     compared::Compared::write(lists, "summary.json", text.as_bytes())
 }
 
@@ -205,7 +205,8 @@ fn pairs(batch: &RecordBatch) -> Result<Vec<ListedPair>, EngineError> {
     let [ids, urls] = ["b", "url"].map(|name| columns::texts(batch, name));
     let (ids, urls) = (ids?, urls?);
     let missing = || EngineError::Request("pairs have no similarity".to_owned());
-    let similarity = batch.column_by_name("similarity").and_then(|column| column.as_primitive_opt::<Float64Type>());
+    let similarity =
+        batch.column_by_name("similarity").and_then(|column| column.as_primitive_opt::<Float64Type>());
     let similarity = similarity.ok_or_else(missing)?;
     (0..batch.num_rows())
         .map(|row| {
