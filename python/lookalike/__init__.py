@@ -110,7 +110,7 @@ class _Found:
         if strict and len(self.rejected) > 0:
             first = self.rejected[0]
             error = RejectedError(
-                f"{len(self.rejected)} records were rejected, the first in {first['source']} "
+                f"{len(self.rejected)} rejected, the first in {first['source']} "
                 f"at {first['position']}: {first['reason']}"
             )
             error.result = self
@@ -388,8 +388,8 @@ def compare(
     """
     options = _options(compare, locals())
     columns = _columns(options)
-    sides = [_source(left, left_ids, columns), _source(right, right_ids, columns)]
-    result = Comparison(_core.compare(*sides, options))
+    ours, theirs = _source(left, left_ids, columns), _source(right, right_ids, columns)
+    result = Comparison(_core.compare(ours, theirs, options))
     result._checked(strict)
     return result
 
@@ -463,7 +463,7 @@ def methods(name: str | None = None) -> Any:
     """All methods, each as a dict with its parameters, formula, source and cost; or one of them, by name or alias.
 
     >>> [method["name"] for method in lookalike.methods()][:3]
-    ['minhash', 'exact', 'md5']
+    ['minhash', 'simhash', 'exact']
     >>> lookalike.methods("a12")["name"]
     'three-plus-five'
     """

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from typing import Any, overload
 
 __version__: str
+# What Spark's workers call, batch by batch; `lookalike.spark` is the only one that does.
+spark: Any
 
 class Source:
     @staticmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -48,6 +49,8 @@ def _plain(value: Any, columns: Iterable[str]) -> Any:
     module = type(value).__module__.partition(".")[0]
     if module == "pandas":
         return _pandas(value, list(columns))
+    if module == "polars" and hasattr(value, "columns"):
+        return _polars(value, list(columns))
     if module == "datasets" and hasattr(value, "with_format"):
         return _dataset(value, set(columns))
     if _is_arrow(value) or isinstance(value, (list, tuple)):
@@ -61,19 +64,24 @@ def _pandas(value: Any, columns: list[str]) -> Any:
     """A frame or a series. Strings that are Python objects become Arrow: that is a copy, made by pyarrow."""
     if hasattr(value, "columns"):
         wanted = [name for name in columns if name in value.columns]
-        if wanted:
-            value = value[wanted]
-        if hasattr(value, "__arrow_c_stream__"):
-            return value
-        import pyarrow
-
-        return pyarrow.Table.from_pandas(value, preserve_index=False)
+        value = value[wanted] if wanted else value
     if hasattr(value, "__arrow_c_stream__"):
         return value
-    import pyarrow
+    pyarrow = importlib.import_module("pyarrow")
+    if hasattr(value, "columns"):
+        return pyarrow.Table.from_pandas(value, preserve_index=False)
+    return pyarrow.array(value, from_pandas=True)
 
-    array = pyarrow.array(value, from_pandas=True)
-    return array
+
+def _polars(value: Any, columns: list[str]) -> Any:
+    """A frame, of which only what is looked at is handed over. A column without any value has no type yet."""
+    if hasattr(value, "collect"):
+        value = value.collect()
+    wanted = [name for name in columns if name in value.columns]
+    value = value.select(wanted) if wanted else value
+    empty = [column.name for column in value if str(column.dtype) == "Null"]
+    polars = importlib.import_module("polars")
+    return value.with_columns(polars.col(name).cast(polars.String) for name in empty) if empty else value
 
 
 def _dataset(value: Any, columns: set[str]) -> Any:

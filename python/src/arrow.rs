@@ -177,18 +177,15 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// Finds the columns that make documents. An array by itself holds texts.
-    pub(crate) fn new(frame: &Frame, fields: &Fields, name: &str) -> Result<Self, CorpusError> {
-        let no_column = |found: String| CorpusError::NoColumn {
-            name: name.to_owned(),
-            wanted: format!("{:?} or {:?} that holds text", fields.text, fields.html),
-            found,
-        };
+    pub(crate) fn new(frame: &Frame, fields: &Fields, name: &str) -> Result<Self, Failure> {
         let Some(names) = &frame.names else {
-            let texts: Option<Vec<Strings>> =
-                frame.chunks.iter().map(|chunk| Strings::of(&chunk[0])).collect();
-            let kind =
-                || frame.chunks.first().map_or(String::new(), |chunk| chunk[0].data_type().to_string());
-            let texts = texts.ok_or_else(|| no_column(format!("one of type {}", kind())))?;
+            let strings = |chunk: &Vec<ArrayRef>| {
+                let kind = chunk[0].data_type();
+                let wrong =
+                    || Failure::Type(format!("texts are a column of strings, and not of type {kind}"));
+                Strings::of(&chunk[0]).ok_or_else(wrong)
+            };
+            let texts: Vec<Strings> = frame.chunks.iter().map(strings).collect::<Result<_, _>>()?;
             let mut texts = texts.into_iter();
             return Ok(Columns::of(frame, Vec::new(), |_| Chunk { text: texts.next(), ..Chunk::empty() }));
         };
@@ -197,7 +194,9 @@ impl Columns {
         let id = frame.place(&fields.id, |kind| Strings::suit(kind) || kind.is_integer());
         if text.is_none() && html.is_none() {
             let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
-            return Err(no_column(quoted.join(", ")));
+            let wanted = format!("{:?} or {:?} that holds text", fields.text, fields.html);
+            let found = quoted.join(", ");
+            return Err(CorpusError::NoColumn { name: name.to_owned(), wanted, found }.into());
         }
         let plain: Vec<usize> =
             (0..names.len()).filter(|&place| frame.place(&names[place], is_plain) == Some(place)).collect();

@@ -97,7 +97,6 @@ impl Index {
                 },
                 |id, verdict| hold().verdict(&index, id, verdict),
             )?;
-            index.flush()?;
             adding.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
         })?;
         added.into_dict(py)
@@ -181,7 +180,6 @@ impl Index {
             if others.is_empty() {
                 index.compact()?;
             }
-            index.flush()?;
             adding.finish()
         })?;
         added.into_dict(py)

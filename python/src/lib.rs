@@ -53,6 +53,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(jobs::compare, module)?)?;
     module.add_function(wrap_pyfunction!(sketch::sketch, module)?)?;
     module.add_function(wrap_pyfunction!(measure::similarity, module)?)?;
-    module.add_submodule(&spark::module(module.py())?)?;
+    spark::add(module)?;
     Ok(())
 }

@@ -105,7 +105,7 @@ impl Table {
 
     /// The table as a `polars.DataFrame`.
     fn to_polars<'py>(table: Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        table.py().import("polars")?.call_method1("from_arrow", (table,))
+        table.py().import("polars")?.call_method1("DataFrame", (table,))
     }
 
     /// The table as a `pandas.DataFrame`.

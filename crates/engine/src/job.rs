@@ -428,9 +428,14 @@ pub fn free_space(folder: &Path) -> Option<u64> {
     }
 }
 
+/// True when there is nothing in a folder, but for an empty one for scratch files: a process that was killed before it could take
+/// hold leaves that.
 pub(crate) fn is_empty(folder: &Path) -> Result<bool, EngineError> {
+    let begun = |path: PathBuf| {
+        path.ends_with(WORK) && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
+    };
     match std::fs::read_dir(folder) {
-        Ok(mut entries) => Ok(entries.next().is_none()),
+        Ok(mut entries) => Ok(entries.all(|entry| entry.is_ok_and(|entry| begun(entry.path())))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
         Err(error) => Err(EngineError::read(folder, error)),
     }

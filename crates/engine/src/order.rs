@@ -12,6 +12,9 @@
 //! | `order.done` | how many of the latter there are | - |
 //!
 //! Then those of the sketch go. Symbols stay where they are, and so do shards and rejections, which are known by places.
+//!
+//! What comes before the sketch knows places alone. That matters to one method: `exact` looks at one document in eight, by place,
+//! to see which shingles are rare, and so proposes other pairs beside those that it finds.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -78,8 +81,8 @@ pub(crate) fn order(ctx: &Context<'_>) -> Result<bool, EngineError> {
     if done(ctx)?.is_none() {
         ctx.budget.admit(catalogue.len().into())?;
         let mut work = Work { ctx, catalogue: &catalogue, seen: 0 };
-        // Documents are gone through when they are sorted and when they are moved, and their keys in between count as one.
-        ctx.begin("order", Some(3 * u64::from(catalogue.len())), false);
+        // Documents are gone through when they are sorted and when they are moved, and then their keys.
+        ctx.begin("order", Some(2 * u64::from(catalogue.len()) + postings(ctx, &catalogue)?), false);
         work.number(order)?;
         work.move_records()?;
         let key_runs = work.move_keys()?;
@@ -87,6 +90,18 @@ pub(crate) fn order(ctx: &Context<'_>) -> Result<bool, EngineError> {
     }
     sweep(ctx, &catalogue)?;
     Ok(true)
+}
+
+/// How many keys documents have, by all methods.
+fn postings(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<u64, EngineError> {
+    let mut count = 0;
+    for (seat, proposer) in ctx.panel.proposers().iter().enumerate() {
+        let codec = Postings { tagged: proposer.method.tagged() };
+        for (path, _) in catalogue.key_runs(ctx, seat) {
+            count += Run::open(&path, ctx.label(Postings::KIND, codec.width()))?.count();
+        }
+    }
+    Ok(count)
 }
 
 /// Removes what nobody needs once documents are in order, as far as it is there.
@@ -109,7 +124,7 @@ struct Work<'c> {
 }
 
 impl Work<'_> {
-    /// One more document.
+    /// One more document, or key.
     fn step(&mut self) -> Result<(), EngineError> {
         self.seen += 1;
         if self.seen.is_multiple_of(16_384) {
@@ -268,12 +283,8 @@ impl Work<'_> {
                 for run in 0..self.catalogue.units()[unit].key_runs[seat] {
                     let path = keys_of_unit(ctx, unit, seat, run);
                     let mut records = Run::open(&path, ctx.label(Postings::KIND, codec.width()))?.records();
-                    let mut seen = 0u64;
                     while let Some(bytes) = records.next()? {
-                        seen += 1;
-                        if seen.is_multiple_of(65_536) {
-                            ctx.check()?;
-                        }
+                        self.step()?;
                         let posting = Posting::unpack(codec.get(bytes));
                         sorter.push(Posting { document: numbers.of(posting.document), ..posting }.pack())?;
                     }

@@ -307,6 +307,17 @@ fn empty_and_wordless_corpora_are_jobs_too() {
 }
 
 #[test]
+fn a_job_killed_before_it_took_hold_of_its_folder_is_begun_again() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("work")).unwrap();
+    run(job(recipe("md5"), "", settings()), folder.path(), None).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(other.path().join("work/mine")).unwrap();
+    let error = job(recipe("md5"), "", settings()).open(other.path()).err().unwrap();
+    assert!(matches!(error, EngineError::NotAJob { .. }), "{error}");
+}
+
+#[test]
 fn caps_below_the_floor_are_refused_with_the_figure() {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings { memory: 100 << 20, ..settings() };

@@ -81,7 +81,7 @@ mod tests {
         let mut sample = Sample::new(10, 2, 7);
         for left in 0..200 {
             for right in 0..3 {
-                let named = |n| Named { n, id: "", url: None };
+                let named = |n| Named { n, place: n, id: "", url: None };
                 let (similarity, methods) = (f64::from(right) / 4.0, if left % 2 == 0 { 3 } else { 1 });
                 let (left, right) = (named(left), named(right));
                 sample.take(&Match { left, right, similarity, reverse: None, near: false, methods });

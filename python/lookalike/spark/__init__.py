@@ -194,7 +194,7 @@ def compare(
 def _run(
     task: str,
     tables: list[DataFrame],
-    columns: dict[str, str | None],
+    columns: dict[str, str],
     order: str | None,
     method: str | Sequence[str],
     work: str | None,
@@ -274,8 +274,8 @@ def _listed(found: Found) -> DataFrame:
     theirs = _named(found).select(F.col("n").alias("other"), F.col("id").alias("b"))
     rows = near.join(ours, "n").join(theirs, "other")
     second = F.col("other") - F.lit(found.references)
-    columns = ["a", "b", "similarity", "reverse", "near", "methods", F.col("n").alias("a_n"), second.alias("b_n")]
-    return found.work.stage("listed", lambda: rows.select(*columns).orderBy("n", "other"))
+    chosen = rows.select("a", "b", "similarity", "reverse", "near", "methods", F.col("n").alias("a_n"), second.alias("b_n"))
+    return found.work.stage("listed", lambda: chosen.orderBy("a_n", "b_n"))
 
 
 def _best(listed: DataFrame) -> DataFrame:

@@ -41,7 +41,7 @@ class Plan:
     task: str
     recipe: str
     sides: list[DataFrame]
-    columns: dict[str, str | None]
+    columns: dict[str, str]
     order: str | None
     lexicon: str | None
     work: str | None
@@ -101,14 +101,14 @@ class _Run:
     def _side(self, table: DataFrame, number: int) -> DataFrame:
         F, named = self.F, self.plan.columns
         chosen: list[Column] = [F.lit(number).alias("side")]
-        wanted = {"id": named["id"], "text": named["text"], "html": named["html"]}
+        wanted: dict[str, str | None] = {"id": named["id"], "text": named["text"], "html": named["html"]}
         if self.by_host:
             wanted["url"] = named["url"]
         wanted["keep"], wanted["within"], wanted["order"] = self.keep, self.within, self.plan.order
         # Of the two only one must be there, unless a name was given for it.
         optional = {name for name in ("text", "html") if named[name] == name}
         if not any(name in table.columns for name in (named["text"], named["html"])):
-            raise UsageError(_no_column(named["text"] or "text", table))
+            raise UsageError(_no_column(named["text"], table))
         for name, source in wanted.items():
             if source is None or (source not in table.columns and name in optional):
                 chosen.append(F.lit(None).cast("string").alias(name))

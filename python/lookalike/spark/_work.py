@@ -30,7 +30,7 @@ class Work:
         jvm: Any = spark._jvm
         self._paths = jvm.org.apache.hadoop.fs.Path
         self._io = jvm.org.apache.commons.io.IOUtils
-        configuration = spark._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
+        configuration = spark._jsc.hadoopConfiguration()
         self._files = self._paths(self.folder).getFileSystem(configuration)
         self._job = json.loads(json.dumps(job))
         self._settle()

@@ -35,9 +35,10 @@ use pyo3_arrow::PyRecordBatch;
 use crate::errors::Failure;
 use crate::options::Options;
 
-/// The submodule `lookalike._lookalike.spark`.
-pub(crate) fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
-    let module = PyModule::new(py, "spark")?;
+/// Adds the submodule `lookalike._core.spark`, under which workers import it.
+pub(crate) fn add(core: &Bound<'_, PyModule>) -> PyResult<()> {
+    const NAME: &str = "lookalike._core.spark";
+    let module = PyModule::new(core.py(), NAME)?;
     module.add_class::<sketches::Sketcher>()?;
     module.add_class::<groups::Groups>()?;
     module.add_class::<groups::Filter>()?;
@@ -65,7 +66,8 @@ pub(crate) fn module(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     module.add_function(wrap_pyfunction!(learning::take_lexicon, &module)?)?;
     module.add_function(wrap_pyfunction!(facts, &module)?)?;
     module.add_function(wrap_pyfunction!(job_recipe, &module)?)?;
-    Ok(module)
+    core.py().import("sys")?.getattr("modules")?.set_item(NAME, &module)?;
+    core.add("spark", module)
 }
 
 /// A failure as an exception.

@@ -203,6 +203,8 @@ fn damage(
     let table = if is_pairs { "pairs.jsonl" } else { "removed.jsonl" };
     let stops = [
         "work/u000001.docs",
+        "work/o000001.payload",
+        "work/classes.done",
         "work/classes.json",
         "work/candidates.json",
         "work/buckets.json",
@@ -310,6 +312,31 @@ fn a_turned_bit_in_any_run_file_is_named_or_made_good() {
     assert!(kinds.iter().any(|kind| kind.starts_with("keys")), "{kinds:?}");
     assert!(kinds.iter().any(|kind| kind.contains("candidates")), "{kinds:?}");
     assert!(verdicts.len() > 40, "{}", verdicts.len());
+}
+
+#[test]
+fn a_turned_bit_in_any_run_file_of_an_ordered_job_is_named_or_made_good() {
+    let folder = Folder::new();
+    small(&folder);
+    let run = |out: &Path| {
+        let run = dedup("--threads 2 --order-field url --write kept").path(folder.join("in"));
+        run.option("--against", folder.join("other")).option("-o", out.join("job"))
+    };
+    let (kinds, verdicts) = damage(&run, &folder, bit_of_a_run);
+    assert_honest(&verdicts);
+    for kind in [
+        "docs",
+        "names",
+        "payload",
+        "values",
+        "order.places",
+        "order.numbers",
+        "order.done",
+        "ordered.keys0.000000",
+    ] {
+        assert!(kinds.contains(kind), "{kind} in {kinds:?}");
+    }
+    assert!(kinds.iter().any(|kind| kind.starts_with("o000")), "{kinds:?}");
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod lab; // methods measured on a corpus, goals reached, experiments repeated
 mod limits; // huge lines in little memory, thousands of files, any number of threads
 mod methods; // all methods alone, together, and with lexicons
 mod names; // odd file names, links, devices, and outputs that would fall on inputs
+mod order; // documents in the order of a field: held against a sorted copy, killed, refused
 mod pairs; // every pair, held against all of them by brute force
 mod progress; // words for people on standard error never mix with results
 mod real; // real corpora, where they are at hand
