@@ -14,10 +14,10 @@ import lookalike
 import lookalike.spark
 import pytest
 
-from conftest import Machine
+from machine import WORDS, Machine
 from test_spark import rows
 
-DOCUMENTS = "id string, url string, text string"
+DOCUMENTS = "id string, url string, text string, html string"
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def mixed(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
         subprocess.run([binary, "corpus", "convert", str(part), "-o", str(folder / name)], check=True, capture_output=True)
     tail = ['{"id":"no text"}\n', "{broken\n", '{"text":"a page without a name, but with some words in it"}\n']
     (folder / "a.jsonl.gz").write_bytes(gzip.compress("".join(lines[160:] + tail).encode()))
-    (folder / "d.html").write_text(f"<html><body><p>{json.loads(lines[3])['text']}</body></html>")
+    (folder / "d.html").write_text(f"<html><body><p>{' '.join(WORDS * 3)}</body></html>")
     request = b"WARC/1.0\r\nWARC-Type: request\r\nWARC-Record-ID: <urn:x:1>\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
     (folder / "e.warc").write_bytes(request)
     return folder
