@@ -533,6 +533,17 @@ pub struct Marked {
 }
 
 impl Marked {
+    /// These, of so many documents of the left side.
+    pub fn of(left: u32, documents: impl IntoIterator<Item = u32>) -> Self {
+        let mut marked = Marked { bits: Bits::new(left), count: 0 };
+        for document in documents.into_iter().filter(|&document| document < left) {
+            if !marked.has(document) {
+                marked.mark(document);
+            }
+        }
+        marked
+    }
+
     fn mark(&mut self, document: u32) {
         self.bits.set(document);
         self.count += 1;

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lookalike::corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
-use lookalike::engine::compared::{BothCounts, Marked, Match, Side};
-use lookalike::engine::{EngineError, Findings, JobRecipe, OpenJob};
-use lookalike::text::hash;
+use lookalike::engine::compared::{BothCounts, Marked, Match};
+use lookalike::engine::{Findings, JobRecipe, OpenJob};
 use lookalike::walk::Watch;
 use lookalike_overlap::address::{self, Matching};
 use lookalike_overlap::forecast;
@@ -14,6 +13,7 @@ use lookalike_overlap::ledger::{self, Counted, Ledger, Seen};
 use lookalike_overlap::statistics::Spread;
 use serde::Serialize;
 
+use crate::compared::Compared;
 use crate::error::TransferError;
 use crate::segments::Segments;
 
@@ -77,23 +77,20 @@ pub fn write(
 
 /// Counts, and hands over every pair with its segment.
 pub fn count(
-    open: &OpenJob,
+    open: &impl Compared,
     wanted: Wanted,
     watch: &Watch,
     mut each: impl FnMut(&Wanted, &Match<'_>, usize) -> Result<(), TransferError>,
 ) -> Result<Comparison, TransferError> {
-    let shared = open.same_address(watch, |url| key(wanted.matching, url))?;
+    let shared = open.same_address(watch, wanted.matching)?;
     let mut persistence = Persistence::new(wanted.segments.snapshots());
     let mut addresses = 0;
-    open.documents(watch, |side, document| -> Result<(), EngineError> {
-        if side == Side::Left {
-            addresses += u64::from(document.url.is_some());
-            persistence.document(document.url);
-        }
-        Ok(())
+    open.lefts(watch, &mut |document| {
+        addresses += u64::from(document.url.is_some());
+        persistence.document(document.url);
     })?;
     let mut ledger = Ledger::new(wanted.segments.len(), wanted.methods.len());
-    open.matches(watch, |found| -> Result<(), TransferError> {
+    open.matches(watch, &mut |found| {
         let segment = wanted.segments.of(found.right.place);
         ledger.take(&seen(found, segment, &shared));
         persistence.pair(found, wanted.segments.segments[segment].snapshot);
@@ -102,11 +99,6 @@ pub fn count(
     persistence.close();
     let both = open.both_counts(watch)?;
     Ok(Comparison { wanted, both, counted: ledger.finish(), shared, addresses, persistence })
-}
-
-/// What an address is compared by.
-fn key(matching: Matching, url: &str) -> Option<u128> {
-    address::host(url).map(|_| hash::digest(matching.key(url).as_bytes()))
 }
 
 fn seen(found: &Match<'_>, segment: usize, shared: &Marked) -> Seen {

@@ -2,6 +2,7 @@
 //!
 //! The engine finds the pairs; here they are counted while they stream by, written down, and shown.
 //!
+//! - [`compared`]: where pairs come from: a job, or lists that others made
 //! - [`segments`]: the right side in parts
 //! - [`compare`]: pairs, best matches and statistics of a comparison
 //! - [`transfer`]: judged documents found in a newer corpus
@@ -11,6 +12,7 @@
 //! - [`study`]: a comparison, or a transfer, as a page
 
 pub mod compare;
+pub mod compared;
 pub mod coverage;
 pub mod error;
 pub mod moved;

@@ -8,7 +8,7 @@ use lookalike::corpus::Compression;
 use lookalike::corpus::write::Sink;
 use lookalike::corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
 use lookalike::engine::compared::{Match, Side};
-use lookalike::engine::{EngineError, Findings, JobRecipe, OpenJob};
+use lookalike::engine::{Findings, JobRecipe};
 use lookalike::judgments::{Judgments, judged};
 use lookalike::selected::{RejectedRecord, Selected};
 use lookalike::walk::Watch;
@@ -17,6 +17,7 @@ use lookalike_overlap::canonical::canonical;
 use serde::Serialize;
 
 use crate::compare::{self, Comparison, Wanted, names};
+use crate::compared::Compared;
 use crate::coverage::{self, Track};
 use crate::error::TransferError;
 use crate::moved::{Heir, Heirs, Matches, Moved, moved};
@@ -27,8 +28,12 @@ use crate::sample::{Drawn, Sample};
 pub struct Request<'r> {
     /// The judgments.
     pub files: &'r [Judgments],
-    /// The judged documents of the old corpus: the left side of the job.
-    pub selected: &'r Selected,
+    /// Judged documents that the old corpus does not have, ascending.
+    pub missing: &'r [String],
+    /// Documents of the old corpus beyond the first of a judged id.
+    pub repeated: u64,
+    /// Records of the old corpus that could not be read.
+    pub rejected: u64,
     /// Where judgments go.
     pub matches: Matches,
     /// How many found documents are drawn for a person, by method.
@@ -211,15 +216,22 @@ fn stands_in_a_column(id: &str) -> bool {
     !id.is_empty() && !id.contains(char::is_whitespace)
 }
 
-/// Moves all judgments and writes the tables.
+/// Tells files of one name in different folders apart.
+pub fn tell_apart(files: &mut [Judgments]) {
+    let mut tracks: Vec<String> = files.iter().map(|file| file.track.clone()).collect();
+    lookalike::asked::number(&mut tracks, "-");
+    files.iter_mut().zip(tracks).for_each(|(file, track)| file.track = track);
+}
+
+/// Moves all judgments and writes the tables. The judged documents are the left side of what was compared.
 pub fn run(
-    open: &OpenJob,
-    folder: &Path,
+    open: &impl Compared,
     request: &Request<'_>,
     wanted: Wanted,
     watch: &Watch,
 ) -> Result<Transfer, TransferError> {
-    let Request { files, selected, matches, .. } = *request;
+    let Request { files, matches, .. } = *request;
+    let folder = open.folder();
     let olds = olds(open, watch)?;
     let recipe = open.recipe().to_toml();
     let create =
@@ -247,7 +259,7 @@ pub fn run(
         most: request.memory,
         unwritable: 0,
     };
-    open.matches(watch, |found| mapper.take(&comparison.wanted, found))?;
+    open.matches(watch, &mut |found| mapper.take(&comparison.wanted, found))?;
     let Mapper { rows, mut heirs, unwritable, .. } = mapper;
     rows.finish()?;
     heirs.values_mut().for_each(|heirs| heirs.sort_by(|a, b| b.similarity.total_cmp(&a.similarity)));
@@ -258,15 +270,14 @@ pub fn run(
     write_conflicts(open, &moved)?;
     open.write("topics.tsv", coverage::table(files, &moved).as_bytes())?;
     write_review(open, &comparison, &olds, sample.finish(), watch)?;
-    add_rejections(folder, selected)?;
-    write_missing(files, &selected.missing, create("missing.jsonl", MISSING)?)?;
+    write_missing(files, request.missing, create("missing.jsonl", MISSING)?)?;
     let tracks = files.iter().zip(&moved).map(|(file, moved)| coverage::track(file, moved)).collect();
     Ok(Transfer {
         ways: ways(files, &olds, &best, &comparison),
-        repeated: selected.repeated,
-        rejected: selected.rejected,
+        repeated: request.repeated,
+        rejected: request.rejected,
         judged: judged(files).len() as u64,
-        missing: selected.missing.len() as u64,
+        missing: request.missing.len() as u64,
         topics_in_several_files,
         unwritable,
         comparison,
@@ -276,20 +287,17 @@ pub fn run(
 }
 
 /// The judged documents by their numbers; of one that no method reads nothing is known.
-fn olds(open: &OpenJob, watch: &Watch) -> Result<Vec<Old>, TransferError> {
+fn olds(open: &impl Compared, watch: &Watch) -> Result<Vec<Old>, TransferError> {
     let mut olds: Vec<Old> = Vec::new();
-    open.documents(watch, |side, document| -> Result<(), EngineError> {
-        if side == Side::Left {
-            olds.resize_with(document.n as usize, Old::default);
-            olds.push(Old { id: document.id.to_owned(), url: document.url.map(str::to_owned) });
-        }
-        Ok(())
+    open.lefts(watch, &mut |document| {
+        olds.resize_with(document.n as usize, Old::default);
+        olds.push(Old { id: document.id.to_owned(), url: document.url.map(str::to_owned) });
     })?;
     Ok(olds)
 }
 
 /// Puts what could not be read of the old corpus before the rejections of the job, which has seen judged documents alone.
-fn add_rejections(folder: &Path, selected: &Selected) -> Result<(), TransferError> {
+pub fn add_rejections(folder: &Path, selected: &Selected) -> Result<(), TransferError> {
     let path = folder.join("rejected.jsonl");
     let failed = |source| TransferError::write(&path, source);
     let mut of_job = std::fs::File::open(&path).map_err(failed)?;
@@ -315,7 +323,7 @@ struct Rejected<'r> {
 
 /// The new judgments: each file in its own layout, and all together unless a topic is in several files, where it may be another.
 fn write_judgments(
-    open: &OpenJob,
+    open: &impl Compared,
     files: &[Judgments],
     moved: &[Moved],
     together: bool,
@@ -324,7 +332,7 @@ fn write_judgments(
         moved.judgments.iter().map(|judgment| format!("{}\n", judgment.text())).collect()
     };
     if let [moved] = moved {
-        return Ok(open.write("qrels.txt", text(moved).as_bytes())?);
+        return open.write("qrels.txt", text(moved).as_bytes());
     }
     let folder = open.folder().join("qrels");
     std::fs::create_dir_all(&folder).map_err(|error| TransferError::write(&folder, error))?;
@@ -342,13 +350,13 @@ fn write_judgments(
     Ok(())
 }
 
-fn write_conflicts(open: &OpenJob, moved: &[Moved]) -> Result<(), TransferError> {
+fn write_conflicts(open: &impl Compared, moved: &[Moved]) -> Result<(), TransferError> {
     let mut lines = Vec::new();
     for conflict in moved.iter().flat_map(|moved| &moved.conflicts) {
         serde_json::to_writer(&mut lines, conflict).expect("memory can be written");
         lines.push(b'\n');
     }
-    Ok(open.write("conflicts.jsonl", &lines)?)
+    open.write("conflicts.jsonl", &lines)
 }
 
 /// A pair for a person, as `lab review` reads it.
@@ -364,7 +372,7 @@ struct Review<'r> {
 }
 
 fn write_review(
-    open: &OpenJob,
+    open: &impl Compared,
     comparison: &Comparison,
     olds: &[Old],
     drawn: Vec<(Drawn, Vec<usize>)>,
@@ -372,8 +380,7 @@ fn write_review(
 ) -> Result<(), TransferError> {
     let ends = |(pair, _): &(Drawn, Vec<usize>)| [(Side::Left, pair.left), (Side::Right, pair.right)];
     let wanted: Vec<(Side, u32)> = drawn.iter().flat_map(ends).collect();
-    let texts = open.texts(watch, &wanted)?;
-    let ids = open.ids(watch, &wanted)?;
+    let (ids, texts) = open.names_and_texts(watch, &wanted)?;
     let text = |side, n| texts.get(&(side, n)).map_or("", String::as_str);
     let mut lines = Vec::new();
     for (n, (pair, methods)) in drawn.into_iter().enumerate() {
@@ -389,7 +396,7 @@ fn write_review(
         serde_json::to_writer(&mut lines, &line).expect("memory can be written");
         lines.push(b'\n');
     }
-    Ok(open.write("review.jsonl", &lines)?)
+    open.write("review.jsonl", &lines)
 }
 
 /// Lists judged documents that the old corpus does not have.

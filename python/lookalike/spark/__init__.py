@@ -24,12 +24,27 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from .._core import spark as _core
+from ._read import read
 from ._stages import Found, Plan, run
+from ._transfer import Transfer, transfer
+from ._urls import Overlap, urls
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["Comparison", "Pairs", "Result", "compare", "dedup", "pairs"]
+__all__ = [
+    "Comparison",
+    "Overlap",
+    "Pairs",
+    "Result",
+    "Transfer",
+    "compare",
+    "dedup",
+    "pairs",
+    "read",
+    "transfer",
+    "urls",
+]
 
 _PORTION = 64 << 20
 _MEMORY = 1 << 30

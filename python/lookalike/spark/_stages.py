@@ -122,11 +122,14 @@ class _Run:
             chosen.append(column.cast("string").alias(name))
         if not self.by_host:
             chosen.append(F.lit(None).cast("string").alias("url"))
+        told = _tells_rejections(table)
+        chosen.append((F.col("rejected") if told else F.lit(None).cast("string")).alias("rejected"))
         return table.select(*chosen)
 
     def _given(self, *names: str) -> DataFrame:
         """The input without columns that nobody asks for."""
         unused = {"keep": self.keep, "within": self.within, "url": self.by_host or None, "order": self.plan.order}
+        unused["rejected"] = any(map(_tells_rejections, self.plan.sides)) or None
         return self.input.select(*names).drop(*[name for name, used in unused.items() if used is None and name != "order"])
 
     # The stages.
@@ -151,7 +154,7 @@ class _Run:
         return Found(self.spark, self.work, names, decided, pairs, sketches, facts["references"], facts)
 
     def _sketches(self, shipped: workers.Shipped) -> DataFrame:
-        given = self._given("side", "id", "text", "html", "url", "keep", "within", "order")
+        given = self._given("side", "id", "text", "html", "url", "keep", "within", "order", "rejected")
         made = [
             given.where(self.F.col("side") == side)
             .drop("side")
@@ -375,7 +378,7 @@ class _Run:
         return self._ship(folder)
 
     def _shown(self) -> DataFrame:
-        return self._given("id", "text", "html", "url", "keep", "within")
+        return self._given("id", "text", "html", "url", "keep", "within", "rejected")
 
     def _lexicon(self, folder: str, number: int) -> None:
         F = self.F
@@ -457,6 +460,11 @@ def _joined(F: Any, wide: DataFrame, narrow: DataFrame) -> DataFrame:
         & F.col("order").eqNullSafe(F.col("its_order"))
     )
     return wide.join(renamed, same).drop("its_side", "its_id", "its_order")
+
+
+def _tells_rejections(table: DataFrame) -> bool:
+    """Whether a table has rows that are no documents, as `read` makes them."""
+    return dict(table.dtypes).get("rejected") == "string"
 
 
 def _counts(placed: DataFrame) -> dict[str, int]:

@@ -16,6 +16,8 @@ pub(super) struct Columns {
     text: Option<Strings>,
     html: Option<Strings>,
     url: Option<Strings>,
+    /// Why a row is no document, where whoever read it said so.
+    rejected: Option<Strings>,
     /// What keepers are chosen by, and what documents are compared within.
     fields: [Option<Strings>; 2],
     rows: usize,
@@ -29,6 +31,7 @@ impl Columns {
             text: texts("text")?,
             html: texts("html")?,
             url: texts("url")?,
+            rejected: texts("rejected")?,
             fields: [texts("keep")?, texts("within")?],
             rows: batch.num_rows(),
         })
@@ -48,6 +51,11 @@ impl Columns {
             url: value(&self.url, row),
             ..TableRow::default()
         }
+    }
+
+    /// Why a row is no document, if that was seen when it was read.
+    pub(super) fn rejected(&self, row: usize) -> Option<&str> {
+        value(&self.rejected, row)
     }
 
     /// What a row has in one of the further fields.
@@ -117,7 +125,8 @@ impl Reader {
     /// The columns of a batch, and its rows. Refuses documents without an id: nothing else tells them apart.
     pub(super) fn open(&self, batch: &RecordBatch) -> Result<(Arc<Columns>, Rows), EngineError> {
         let columns = Arc::new(Columns::of(batch)?);
-        let nameless = (0..batch.num_rows()).any(|row| value(&columns.id, row).is_none());
+        let is_nameless = |row| value(&columns.id, row).is_none() && columns.rejected(row).is_none();
+        let nameless = (0..batch.num_rows()).any(is_nameless);
         if nameless {
             return Err(EngineError::Request(
                 "a document has no id; give every document one, such as its address".to_owned(),

@@ -7,13 +7,21 @@
 //! - `groups`: postings in order become pairs, and pairs candidates
 //! - `portions`: documents that hang together are measured and decided
 //! - `learning`: what methods must know of all documents
+//! - `reading`: files of any format become rows
+//! - `addresses`: addresses become keys and hosts, and those that two tables share are found
+//! - `transfer`: judgments carried over, settled on the driver
+//! - `tables`: rows that come through the driver become the tables of the command line
 
+mod addresses;
 mod columns;
 mod documents;
 mod groups;
 mod learning;
 mod portions;
+mod reading;
 mod sketches;
+mod tables;
+mod transfer;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -39,6 +47,17 @@ pub(crate) fn add(core: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<learning::WordSums>()?;
     module.add_class::<learning::Lexicon>()?;
     module.add_class::<learning::Survey>()?;
+    module.add_class::<addresses::Addresses>()?;
+    module.add_class::<addresses::Measurer>()?;
+    module.add_class::<reading::ShardReader>()?;
+    module.add_class::<tables::TableFile>()?;
+    module.add_class::<transfer::JudgedFiles>()?;
+    module.add_class::<transfer::Settlement>()?;
+    module.add_function(wrap_pyfunction!(addresses::addresses, &module)?)?;
+    module.add_function(wrap_pyfunction!(addresses::domains, &module)?)?;
+    module.add_function(wrap_pyfunction!(reading::shards, &module)?)?;
+    module.add_function(wrap_pyfunction!(tables::ordered_recipe, &module)?)?;
+    module.add_function(wrap_pyfunction!(transfer::address_keys, &module)?)?;
     module.add_function(wrap_pyfunction!(groups::contract, &module)?)?;
     module.add_function(wrap_pyfunction!(groups::label, &module)?)?;
     module.add_function(wrap_pyfunction!(learning::lexicons, &module)?)?;

@@ -74,7 +74,12 @@ impl Sketcher {
             numbers.append_option(value.and_then(keepers::number));
             let kept_by = documents.field(row, 0);
             keep_numbers.append_option(kept_by.map(|value| keepers::number(value).is_some()));
-            let made = reader.with(&rows, row, |document| desk.sketch(&self.examiner, document, &mut sketch));
+            let made = match documents.rejected(row) {
+                Some(reason) => Err(reason.to_owned()),
+                None => {
+                    reader.with(&rows, row, |document| desk.sketch(&self.examiner, document, &mut sketch))
+                }
+            };
             let reason = match made {
                 Err(reason) => Some(reason),
                 Ok(length) => {

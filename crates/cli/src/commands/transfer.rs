@@ -72,9 +72,7 @@ pub(crate) fn run(args: &TransferArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
 /// Reads all files of judgments; those of one name in different folders are told apart.
 fn read(args: &TransferArgs) -> Result<Vec<Judgments>, Failure> {
     let mut files = lists::read_all(&args.judgments, |name, list| Judgments::read(name, list, args.layout))?;
-    let mut tracks: Vec<String> = files.iter().map(|file| file.track.clone()).collect();
-    lookalike::asked::number(&mut tracks, "-");
-    files.iter_mut().zip(tracks).for_each(|(file, track)| file.track = track);
+    transfer::tell_apart(&mut files);
     Ok(files)
 }
 
@@ -168,13 +166,16 @@ fn work(
     let wanted = wanted(args, &open, watch)?;
     let request = Request {
         files,
-        selected: &selected,
+        missing: &selected.missing,
+        repeated: selected.repeated,
+        rejected: selected.rejected,
         matches: args.matches(),
         sample: args.review as usize,
         seed: args.matching.seed,
         memory,
     };
-    let moved = transfer::run(&open, &args.output, &request, wanted, watch)?;
+    let moved = transfer::run(&open, &request, wanted, watch)?;
+    transfer::add_rejections(&args.output, &selected)?;
     drop(progress);
     let names = [&args.from, &args.to].map(|inputs| super::lab::name_of(inputs));
     let study = transfer_study([&names[0], &names[1]], &moved, &recipe, &findings);
