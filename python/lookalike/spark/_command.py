@@ -221,6 +221,8 @@ def _session(args: argparse.Namespace) -> Iterator[SparkSession]:
     if args.master:
         builder = builder.master(args.master)
     builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.sql.session.timeZone", "UTC")
+    if args.partitions:
+        builder = builder.config("spark.sql.shuffle.partitions", str(args.partitions))
     made: SparkSession = builder.getOrCreate()
     made.sparkContext.setLogLevel("ERROR")
     try:
@@ -269,7 +271,7 @@ class _Job:
     def recipe(self, task: str, **more: Any) -> str:
         """What is written down: options as they were typed, and the order."""
         made = core.job_recipe(task, {**self.matching(), **self.reading, **more})
-        return core.ordered_recipe(made, getattr(self.args, "order_field", "id"))
+        return str(core.ordered_recipe(made, getattr(self.args, "order_field", "id")))
 
     def fields(self, recipe: str) -> list[str]:
         """Further fields that a recipe asks for."""
@@ -372,7 +374,7 @@ def _finish(job: _Job, work: str, rejected: int, counts: Sequence[tuple[str, Any
 def _remove(spark: SparkSession, folder: str) -> None:
     jvm: Any = spark._jvm
     path = jvm.org.apache.hadoop.fs.Path(folder)
-    path.getFileSystem(spark._jsc.hadoopConfiguration()).delete(path, True)  # type: ignore[attr-defined]
+    path.getFileSystem(spark._jsc.hadoopConfiguration()).delete(path, True)
 
 
 def _dedup(spark: SparkSession, args: argparse.Namespace) -> int:
