@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Does what is typed and returns the exit code."""
     args = _parser().parse_args(arguments)
     try:
+        _look(args)
         with _session(args) as spark:
             return int(args.run(spark, args))
     except KeyboardInterrupt:
@@ -44,6 +45,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code, sentence = _told(error)
         print(f"lookalike-spark: {sentence}", file=sys.stderr)
         return code
+
+
+def _look(args: argparse.Namespace) -> None:
+    """Refuses what can be seen to fail before a session is started."""
+    _free(os.path.abspath(args.output))
+    for name in ("input", "right", "old", "new"):
+        if hasattr(args, name):
+            core.shards(getattr(args, name), {"input_format": args.input_format})
 
 
 def _told(error: BaseException) -> tuple[int, str]:
@@ -221,6 +230,8 @@ def _session(args: argparse.Namespace) -> Iterator[SparkSession]:
     if args.master:
         builder = builder.master(args.master)
     builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.sql.session.timeZone", "UTC")
+    if args.partitions:
+        builder = builder.config("spark.sql.shuffle.partitions", str(args.partitions))
     made: SparkSession = builder.getOrCreate()
     made.sparkContext.setLogLevel("ERROR")
     try:
@@ -269,7 +280,7 @@ class _Job:
     def recipe(self, task: str, **more: Any) -> str:
         """What is written down: options as they were typed, and the order."""
         made = core.job_recipe(task, {**self.matching(), **self.reading, **more})
-        return core.ordered_recipe(made, getattr(self.args, "order_field", "id"))
+        return str(core.ordered_recipe(made, getattr(self.args, "order_field", "id")))
 
     def fields(self, recipe: str) -> list[str]:
         """Further fields that a recipe asks for."""
@@ -372,7 +383,10 @@ def _finish(job: _Job, work: str, rejected: int, counts: Sequence[tuple[str, Any
 def _remove(spark: SparkSession, folder: str) -> None:
     jvm: Any = spark._jvm
     path = jvm.org.apache.hadoop.fs.Path(folder)
-    path.getFileSystem(spark._jsc.hadoopConfiguration()).delete(path, True)  # type: ignore[attr-defined]
+    files = path.getFileSystem(spark._jsc.hadoopConfiguration())
+    files.delete(path, True)
+    if not files.listStatus(path.getParent()):
+        files.delete(path.getParent(), False)
 
 
 def _dedup(spark: SparkSession, args: argparse.Namespace) -> int:

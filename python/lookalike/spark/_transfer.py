@@ -170,7 +170,7 @@ class _Transfer:
             )
         left = self.picked.where("readable").drop("readable")
         right = self.new
-        columns: dict[str, str | None] = {name: name for name in ("id", "text", "html", "url")}
+        columns = {name: name for name in ("id", "text", "html", "url")}
         options = {name: value for name, value in self.asked.items() if name != "method"}
         return _run(
             "compare",

@@ -27,7 +27,15 @@ _ADDRESSES = "side int, id string, url string, key binary, host string, rejected
 _SHARED = (
     "host string, left_documents bigint, right_documents bigint, url string, `left` array<string>, `right` array<string>"
 )
-_HOST_COUNTS = ["left_documents", "right_documents", "left_urls", "right_urls", "shared_urls", "shared_documents"]
+_HOST_COUNTS = [
+    "left_documents",
+    "right_documents",
+    "left_urls",
+    "right_urls",
+    "shared_urls",
+    "shared_documents",
+    "right_shared_documents",
+]
 _KINDS = ["domain", "host", "suffix", "tld"]
 _MATCHES = ["exact", "normal", "canonical"]
 _NAMED = 100
@@ -145,6 +153,7 @@ class _Urls:
             F.count(F.when(right > 0, 1)).alias("right_urls"),
             F.count(F.when(both, 1)).alias("shared_urls"),
             F.coalesce(F.sum(F.when(both, left)), F.lit(0)).alias("shared_documents"),
+            F.coalesce(F.sum(F.when(both, right)), F.lit(0)).alias("right_shared_documents"),
         )
         counts = ", ".join(f"{name} bigint" for name in _HOST_COUNTS)
         known = by_host.mapInArrow(_domains, f"host string, {counts}, domain string, suffix string, tld string")
@@ -156,14 +165,12 @@ class _Urls:
 
     def _totals(self) -> dict[str, int]:
         F = self.F
-        hosts = self.names.where("kind = 'host'").agg(*[F.sum(name).alias(name) for name in _HOST_COUNTS]).first()
-        found: dict[str, int] = {name: int((hosts[name] if hosts else 0) or 0) for name in _HOST_COUNTS}
-        right = self.shared.where("left_documents > 0 and right_documents > 0").agg(F.sum("right_documents")).first()
-        found["right_shared_documents"] = int((right[0] if right else 0) or 0)
-        for kind, name in (("host", "shared_hosts"), ("domain", "shared_domains")):
-            sharing = self.names.where(F.col("kind") == kind).where("shared_urls > 0 and name <> '(no host)'")
-            found[name] = sharing.count()
-        return found
+        sums = [F.sum(F.when(F.col("kind") == "host", F.col(name))).alias(name) for name in _HOST_COUNTS]
+        sharing = (F.col("shared_urls") > 0) & (F.col("name") != "(no host)")
+        for kind in ("host", "domain"):
+            sums.append(F.count(F.when((F.col("kind") == kind) & sharing, 1)).alias(f"shared_{kind}s"))
+        found = self.names.agg(*sums).first()
+        return {name: int(count or 0) for name, count in (found.asDict() if found else {}).items()}
 
     def table(self, kinds: list[str]) -> DataFrame:
         """Counts with their shares, the most first."""
