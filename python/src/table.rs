@@ -174,7 +174,7 @@ impl Column {
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         match other.cast::<Column>() {
-            Ok(other) => Ok(&other.get().values == &self.values),
+            Ok(other) => Ok(*other.get().values == *self.values),
             Err(_) => self.to_pylist(other.py())?.eq(other),
         }
     }

@@ -156,7 +156,7 @@ def pairs(
     """Finds every near-duplicate pair inside a table. Options are those of `dedup`."""
     columns = {"id": id, "text": text, "html": html, "url": url}
     found = _run("pairs", [table], columns, order, method, work, partitions, memory, portion, driver_ties, options)
-    listed = _listed(found).drop("near", "methods")
+    listed = _rounded(_listed(found)).drop("near", "methods")
     summary = _summary(found)
     summary["kept"] = summary["documents"] - summary["rejected"]
     summary["pairs"] = listed.count()
@@ -187,8 +187,8 @@ def compare(
     listed = _listed(found)
     summary = _summary(found)
     summary["pairs"] = listed.count()
-    best = _best(listed)
-    return Comparison(listed, best, _groups(found), _rejected(found), summary, found.work.folder)
+    best = _rounded(_best(listed))
+    return Comparison(_rounded(listed), best, _groups(found), _rejected(found), summary, found.work.folder)
 
 
 def _run(
@@ -278,12 +278,20 @@ def _listed(found: Found) -> DataFrame:
     return found.work.stage("listed", lambda: chosen.orderBy("a_n", "b_n"))
 
 
+def _rounded(listed: DataFrame) -> DataFrame:
+    """Similarities as tables have them: to nine decimals."""
+    from pyspark.sql import functions as F
+
+    names = [name for name in ("similarity", "reverse") if name in listed.columns]
+    return listed.withColumns({name: F.round(F.col(name) * 1e9) / 1e9 for name in names})
+
+
 def _best(listed: DataFrame) -> DataFrame:
     """The best pair of each left document; of equals the first."""
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    by = Window.partitionBy("a_n").orderBy(F.col("near").desc(), F.col("similarity").desc(), F.col("b_n").asc())
+    by = Window.partitionBy("a_n").orderBy(F.col("similarity").desc(), F.col("b_n").asc())
     all_of = Window.partitionBy("a_n")
     ranked = listed.withColumn("rank", F.row_number().over(by)).withColumn("pairs", F.count("*").over(all_of))
     return ranked.where("rank = 1").drop("rank", "reverse").orderBy("a_n")

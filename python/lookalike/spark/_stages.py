@@ -204,10 +204,9 @@ class _Run:
             return ranged.mapInArrow(workers.numbered(same), schema)
 
         placed = self.work.stage("numbers", make)
-        twin = placed.where("twin and not rejected").select("id").first()
-        if twin:
-            raise UsageError(_twins(twin["id"], self.plan.order))
-        counts = dict(self.work.fact("parts", lambda: _counts(placed)))
+        counts, twin = self.work.fact("parts", lambda: _counts(placed))
+        if twin is not None:
+            raise UsageError(_twins(twin, self.plan.order))
         firsts, total = [], 0
         for part in sorted(counts, key=int):
             firsts.append((int(part), total))
@@ -251,7 +250,7 @@ class _Run:
         postings = documents.mapInArrow(workers.postings(shipped), workers.POSTINGS)
         counted = postings.groupBy("method", "key").count().where(F.col("count") > self.max_group)
         hot = self.work.stage("hot", lambda: counted.select("method", "key"))
-        different = self.work.fact("different", documents.count) + self._wordless(facts)
+        different = facts["documents"] - self._members()
         group = workers.groups(shipped, different, facts["references"])
         by = ["method", "key", "n", "tag"]
 
@@ -266,10 +265,10 @@ class _Run:
         heated = postings.join(F.broadcast(hot), ["method", "key"], "left_semi").join(records, "n")
         return brought_together(cold).unionByName(brought_together(heated.select(*postings.columns, "record")))
 
-    def _wordless(self, facts: dict[str, Any]) -> int:
-        """Documents that are in no class: those without words, and those that were rejected count as different, too."""
-        wordless = self.spark.read.parquet(self.work.path("names")).where("wordless or rejected")
-        return int(self.work.fact("wordless", wordless.count))
+    def _members(self) -> int:
+        """Documents that an earlier one with the same words stands for."""
+        names = self.spark.read.parquet(self.work.path("names"))
+        return int(self.work.fact("members", names.where("n <> leader").count))
 
     def _candidates(self, shipped: workers.Shipped, documents: DataFrame, pairs: DataFrame) -> DataFrame:
         F = self.F
@@ -467,8 +466,14 @@ def _tells_rejections(table: DataFrame) -> bool:
     return dict(table.dtypes).get("rejected") == "string"
 
 
-def _counts(placed: DataFrame) -> dict[str, int]:
-    return {str(row["part"]): int(row["count"]) for row in placed.groupBy("part").count().collect()}
+def _counts(placed: DataFrame) -> tuple[dict[str, int], str | None]:
+    """Documents in each part, and the id of one that cannot be told from another, if there is any."""
+    from pyspark.sql import functions as F
+
+    twin = F.min(F.when(F.col("twin") & ~F.col("rejected"), F.col("id"))).alias("twin")
+    found = placed.groupBy("part").agg(F.count("*").alias("count"), twin).collect()
+    twins = sorted(row["twin"] for row in found if row["twin"] is not None)
+    return {str(row["part"]): int(row["count"]) for row in found}, twins[0] if twins else None
 
 
 def _identity(table: DataFrame) -> dict[str, Any]:

@@ -174,7 +174,7 @@ fn work(
         seed: args.matching.seed,
         memory,
     };
-    let moved = transfer::run(&open, &request, wanted, watch)?;
+    let moved = transfer::run(&*open, &request, wanted, watch)?;
     transfer::add_rejections(&args.output, &selected)?;
     drop(progress);
     let names = [&args.from, &args.to].map(|inputs| super::lab::name_of(inputs));
