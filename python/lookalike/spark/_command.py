@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Does what is typed and returns the exit code."""
     args = _parser().parse_args(arguments)
     try:
+        _look(args)
         with _session(args) as spark:
             return int(args.run(spark, args))
     except KeyboardInterrupt:
@@ -44,6 +45,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code, sentence = _told(error)
         print(f"lookalike-spark: {sentence}", file=sys.stderr)
         return code
+
+
+def _look(args: argparse.Namespace) -> None:
+    """Refuses what can be seen to fail before a session is started."""
+    _free(os.path.abspath(args.output))
+    for name in ("input", "right", "old", "new"):
+        if hasattr(args, name):
+            core.shards(getattr(args, name), {"input_format": args.input_format})
 
 
 def _told(error: BaseException) -> tuple[int, str]:
@@ -374,7 +383,10 @@ def _finish(job: _Job, work: str, rejected: int, counts: Sequence[tuple[str, Any
 def _remove(spark: SparkSession, folder: str) -> None:
     jvm: Any = spark._jvm
     path = jvm.org.apache.hadoop.fs.Path(folder)
-    path.getFileSystem(spark._jsc.hadoopConfiguration()).delete(path, True)
+    files = path.getFileSystem(spark._jsc.hadoopConfiguration())
+    files.delete(path, True)
+    if not files.listStatus(path.getParent()):
+        files.delete(path.getParent(), False)
 
 
 def _dedup(spark: SparkSession, args: argparse.Namespace) -> int:
