@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use lookalike_corpus::Format;
 use lookalike_corpus::write::shard::{Note, can_annotate};
+use lookalike_corpus::{Format, Origin};
 
 use crate::catalogue::{Catalogue, ShardView};
 use crate::context::Context;
@@ -34,7 +34,11 @@ pub(crate) fn write(
     ctx.begin("write", ctx.corpus.bytes(), true);
     let views: Vec<ShardView<'_>> =
         catalogue.shards(ctx).into_iter().filter(|view| !view.reference).collect();
-    let format = |view: &ShardView<'_>| view.meta.format.parse::<Format>().ok();
+    // What is in memory is in no format that people can name.
+    let format = |view: &ShardView<'_>| match view.shard.origin {
+        Origin::Table(_) => Some(Format::Table),
+        _ => view.meta.format.parse::<Format>().ok(),
+    };
     let sources: Vec<Source<'_>> = views
         .iter()
         .enumerate()

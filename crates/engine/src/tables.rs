@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::recipe::Task;
 use crate::tests::{generated, outputs, recipe, run, settings};
-use crate::{EngineError, Job, JobRecipe, Outputs, Settings, Spool};
+use crate::{EngineError, Job, JobRecipe, Outputs, Settings, Shards, Spool};
 
 /// Lines as rows.
 struct Columns(Vec<BTreeMap<String, String>>);
@@ -166,6 +166,20 @@ fn what_a_table_holds_is_not_written_down() {
     let names = std::fs::read_dir(place.join("work")).unwrap().map(|entry| entry.unwrap().file_name());
     let spooled = names.filter(|name| name.to_string_lossy().ends_with(".spool"));
     assert_eq!(spooled.count(), 0);
+}
+
+#[test]
+fn kept_rows_are_written_as_lines_and_cannot_be_annotated() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = |annotate| {
+        let table = as_table(&pages(50, 5), ReadOptions::default());
+        let outputs = Outputs { write: Shards::Kept, annotate, ..Outputs::default() };
+        Job { outputs, ..job(recipe("minhash"), table, None, settings()) }
+    };
+    run(job(false), &folder.path().join("plain"), None).unwrap();
+    assert!(folder.path().join("plain/kept/kept.jsonl.zst").exists());
+    let said = run(job(true), &folder.path().join("annotated"), None).unwrap_err().to_string();
+    assert!(said.starts_with("--annotate cannot write into table of docs"), "{said}");
 }
 
 #[test]
