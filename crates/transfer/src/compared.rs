@@ -202,3 +202,87 @@ impl Compared for Lists {
         Ok(sink.finish()?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lookalike::engine::recipe::Task;
+    use lookalike::judgments::Judgments;
+
+    use super::*;
+    use crate::compare::Wanted;
+    use crate::moved::Matches;
+    use crate::segments::{Segment, Segments};
+    use crate::transfer::{Request, run};
+
+    fn left(n: u32, id: &str, url: &str, shared: bool) -> ListedDocument {
+        ListedDocument { n, id: id.into(), url: Some(url.into()), shared }
+    }
+
+    fn pair(left: u32, right: u32, id: &str, url: &str, similarity: f64) -> ListedPair {
+        let near = similarity >= 0.9;
+        ListedPair { left, right, id: id.into(), url: Some(url.into()), similarity, near, methods: 1 }
+    }
+
+    #[test]
+    fn lists_are_settled_as_jobs_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let lists = Lists {
+            recipe: JobRecipe::simplest(Task::Compare),
+            lefts: vec![
+                left(0, "a", "http://a.org/", true),
+                left(1, "b", "http://b.org/", false),
+                left(3, "c", "http://c.org/", true),
+            ],
+            // Of two that are as similar, the one at the same address is the best.
+            pairs: vec![
+                pair(0, 4, "x", "http://x.org/", 0.95),
+                pair(0, 6, "y", "http://A.org", 0.95),
+                pair(1, 4, "x", "http://x.org/", 0.97),
+                pair(3, 4, "x", "http://x.org/", 0.5),
+            ],
+            both: BothCounts::default(),
+            folder: folder.path().to_owned(),
+        };
+        let text = "1 0 a 2\n1 0 b 1\n1 0 c 0\n1 0 gone 1\n";
+        let files = [Judgments::read("qrels.txt", text.as_bytes(), None).unwrap()];
+        let segment = Segment { name: "new".to_owned(), shards: 1, snapshot: 0 };
+        let wanted = Wanted {
+            methods: vec!["minhash".to_owned()],
+            segments: Segments::new(vec![segment], &[]),
+            forecast: None,
+            matching: Matching::Normal,
+        };
+        let missing = ["gone".to_owned()];
+        let request = Request {
+            files: &files,
+            missing: &missing,
+            repeated: 0,
+            rejected: 0,
+            matches: Matches::Best,
+            sample: 0,
+            seed: 0,
+            memory: u64::MAX,
+        };
+        let moved = run(&lists, &request, wanted, &Watch::default()).unwrap();
+        assert_eq!(std::fs::read_to_string(folder.path().join("qrels.txt")).unwrap(), "1 0 y 2\n1 0 x 1\n");
+        let mapping = std::fs::read_to_string(folder.path().join("mapping.jsonl")).unwrap();
+        let best: Vec<bool> = mapping.lines().map(|line| line.contains("\"best\":true")).collect();
+        assert_eq!(best, [false, true, true]);
+        let [both, content, address] = [moved.ways.both, moved.ways.content_only, moved.ways.address_only];
+        assert_eq!([both.documents, content.documents, address.documents], [1, 1, 1]);
+        assert_eq!((moved.missing, moved.judged, moved.comparison.shared.count()), (1, 4, 2));
+    }
+
+    #[test]
+    fn a_pair_of_nobody_is_refused() {
+        let lists = Lists {
+            recipe: JobRecipe::simplest(Task::Compare),
+            lefts: Vec::new(),
+            pairs: vec![pair(7, 0, "x", "http://x.org/", 1.0)],
+            both: BothCounts::default(),
+            folder: PathBuf::new(),
+        };
+        let refused = lists.matches(&Watch::default(), &mut |_| Ok(())).unwrap_err().to_string();
+        assert_eq!(refused, "a pair has the left document 7, which is not there");
+    }
+}
