@@ -326,7 +326,7 @@ fn every_rule_of_a_recipe_holds_elsewhere() {
         JobRecipe { combine: Combine::All, ..recipe(Task::Dedup, two) },
         JobRecipe { max_group: 20_000, ..recipe(Task::Pairs, "minhash") },
         JobRecipe { max_group: 20_000, ..recipe(Task::Pairs, "simhash:search=probabilistic,probes=20") },
-        JobRecipe { max_group: 20_000, similarity: Similarity::Containment, ..recipe(Task::Pairs, "exact") },
+        JobRecipe { max_group: 20_000, ..recipe_for(Task::Pairs, "exact", Similarity::Containment) },
     ] {
         assert!(check(&recipe, None, &texts) > 10, "{recipe:?}");
     }
