@@ -331,7 +331,8 @@ class _Run:
         F = self.F
         inside = names.select("side", "id", "order", "n", "leader").join(components, "n")
         texts = self._given("side", "id", "order", "text", "html", "url", "keep", "within")
-        documents = _joined(F, texts, inside)
+        # A record that was rejected may bear the id of a document.
+        documents = _joined(F, texts.where("text is not null or html is not null"), inside)
         first = F.col("n") == F.col("leader")
         nothing = F.lit(None)
         documents = documents.withColumns(

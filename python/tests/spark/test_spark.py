@@ -130,6 +130,10 @@ def test_bad_tables_are_refused_in_a_sentence(spark: Any) -> None:
     with pytest.raises(lookalike.UsageError, match="two documents bear the id a, and nothing tells them apart"):
         lookalike.spark.dedup(twice)
     assert lookalike.spark.dedup(twice, order="rank").summary["kept"] == 2
+    # What is no document is not mistaken for one, whatever its id.
+    text = "one text of a few words that comes twice and more"
+    rejected = spark.createDataFrame([("a", text, 1), ("a", None, 2), ("b", text, 1)], columns)
+    assert rows(lookalike.spark.dedup(rejected).removed.select("id", "witness")) == [{"id": "b", "witness": "a"}]
     for options, sentence in [
         ({"text": "body"}, "there is no column body; the table has id, text, rank"),
         ({"id": "url"}, "there is no column url"),
