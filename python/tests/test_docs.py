@@ -30,7 +30,7 @@ def test_everything_is_documented_and_typed() -> None:
 def test_stubs_are_what_the_core_has() -> None:
     stub = (pathlib.Path(lookalike.__file__).parent / "_core.pyi").read_text(encoding="utf-8")
     for name in (name for name in dir(_core) if not name.startswith("_")):
-        assert f"class {name}" in stub or f"def {name}(" in stub, name
+        assert any(f"{kind}{name}{end}" in stub for kind, end in (("class ", ""), ("def ", "("), ("\n", ": "))), name
     for kind in (lookalike.Table, lookalike.Column, _core.Index):
         for name in (name for name in vars(kind) if not name.startswith("_")):
             assert f"def {name}(" in stub, name
@@ -47,7 +47,8 @@ def test_types_are_sound(tmp_path: pathlib.Path) -> None:
         "    count: int = index.query(['a'])[0]['total']\n"
     )
     package = str(pathlib.Path(lookalike.__file__).parent)
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache")]
+    settings = str(pathlib.Path(__file__).parents[1] / "pyproject.toml")
+    command = [sys.executable, "-m", "mypy", "--config-file", settings, "--cache-dir", str(tmp_path / "cache")]
     for target in (["-p", "lookalike"], [str(program)]):
         done = subprocess.run([*command, *target], capture_output=True, text=True, cwd=tmp_path, timeout=300)
         assert done.returncode == 0, done.stdout + done.stderr + package

@@ -57,8 +57,7 @@ def test_an_index_goes_day_by_day(pages: pathlib.Path, tmp_path: pathlib.Path) -
 
 SLOW = """
 import sys, lookalike
-texts = [" ".join(f"w{n}x{m}" for m in range(60)) for n in range(60_000)]
-print("ready", flush=True)
+texts = [" ".join(f"w{n}x{m}" for m in range(60)) for n in range(60_000)] * 6
 try:
     lookalike.CALL
 except KeyboardInterrupt:
@@ -68,14 +67,13 @@ print("finished", flush=True)
 """
 
 
-def interrupt(code: str, after: str = "ready", wait: float = 0.5) -> tuple[int, str, float]:
+def interrupt(code: str, after: str) -> tuple[int, str, float]:
     """Runs a child, sends it a real SIGINT, and says how it ended, what it said and how long that took."""
     child = subprocess.Popen([sys.executable, "-B", "-c", code], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
     for line in child.stdout:
         if line.startswith(after):
             break
-    time.sleep(wait)
     begun = time.monotonic()
     child.send_signal(signal.SIGINT)
     rest = child.stdout.read()
@@ -83,9 +81,10 @@ def interrupt(code: str, after: str = "ready", wait: float = 0.5) -> tuple[int, 
 
 
 def test_a_signal_ends_work_on_a_list(tmp_path: pathlib.Path) -> None:
-    call = f"dedup(texts, method='exact', threads=1, scratch={str(tmp_path)!r})"
-    code, said, seconds = interrupt(SLOW.replace("CALL", call))
-    assert (code, said) == (77, "interrupted\n") and seconds < 20
+    told = "progress=lambda stage, *_: print('at', stage, flush=True)"
+    call = f"dedup(texts, method='exact', threads=1, scratch={str(tmp_path)!r}, {told})"
+    code, said, seconds = interrupt(SLOW.replace("CALL", call), after="at ")
+    assert (code, said.splitlines()[-1]) == (77, "interrupted") and seconds < 20
     assert list(tmp_path.iterdir()) == []
 
 
@@ -100,7 +99,7 @@ def test_a_stopped_job_on_files_goes_on(tmp_path: pathlib.Path) -> None:
         "except KeyboardInterrupt:\n"
         "    sys.exit(77)\n"
     )
-    code, _, _ = interrupt(program, after="sketch", wait=0.0)
+    code, _, _ = interrupt(program, after="sketch")
     assert code == 77
     assert (tmp_path / "out" / "work").exists() and not (tmp_path / "out" / "summary.json").exists()
     found = lookalike.dedup(corpus, output=tmp_path / "out")
