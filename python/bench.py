@@ -91,7 +91,7 @@ def command_line(binary: str, path: str, folder: pathlib.Path) -> dict[str, Any]
 
 def generate(binary: str, documents: int, path: str) -> None:
     """Generated pages with text: a third of all pages are HTML, and lists have no place for that."""
-    pages = path + ".all"
+    pages = path + ".all.jsonl"
     command = [binary, "corpus", "generate", "--documents", str(documents * 8 // 5), "-o", pages, "--progress", "none"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     left = documents
