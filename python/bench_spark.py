@@ -101,7 +101,7 @@ def main() -> None:
             pids = [process.pid for process in cluster.processes] + [os.getpid()]
             spark.range(10).repartition(2).count()
             started = time.monotonic() - begun - one
-            table = spark.read.json(str(pages)).select("id", "text")
+            table = spark.read.json(str(pages)).select("id", "text", "html")
             base = processor_seconds(pids)
             begun = time.monotonic()
             work = folder / "work"
