@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import shutil
@@ -368,7 +369,7 @@ class _Run:
         lexicons, passes = core.lexicons(recipe), core.passes(recipe)
         if not lexicons and not passes and self.plan.lexicon is None:
             return workers.Shipped(recipe)
-        folder = tempfile.mkdtemp(prefix="lookalike-")
+        folder = _temporary()
         if self.plan.lexicon is not None:
             core.take_lexicon(folder, self.plan.lexicon)
         for number in lexicons:
@@ -421,12 +422,19 @@ class _Run:
                 while block := file.read(1 << 20):
                     digest.update(block)
         fingerprint = digest.hexdigest()
-        shipping = tempfile.mkdtemp(prefix="lookalike-")
+        shipping = _temporary()
         for name in names:
             copy = os.path.join(shipping, f"{fingerprint}-{name}")
             shutil.copyfile(os.path.join(folder, name), copy)
             self.spark.sparkContext.addFile(copy)
         return workers.Shipped(self.plan.recipe, fingerprint, tuple(names))
+
+
+def _temporary() -> str:
+    """A folder of the driver. It stays for as long as the driver does: workers that come later fetch files from it."""
+    folder = tempfile.mkdtemp(prefix="lookalike-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _in_order(sums: DataFrame) -> Any:
