@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import itertools
 import os
 import shutil
 import tempfile
@@ -408,10 +409,10 @@ class _Run:
             .mapInArrow(workers.survey(shipped), workers.SEEN)
             .withColumn("worker", self.F.spark_partition_id()),
         )
-        by_worker: dict[int, list[bytes]] = {}
-        for row in seen.orderBy("worker", "place").toLocalIterator():
-            by_worker.setdefault(row["worker"], []).append(bytes(row["seen"]))
-        core.gather(self.plan.recipe, folder, list(by_worker.values()))
+        # One worker's at a time: what all of them saw may be more than the driver holds.
+        rows = seen.orderBy("worker", "place").toLocalIterator()
+        workers_rows = itertools.groupby(rows, key=lambda row: row["worker"])
+        core.gather(self.plan.recipe, folder, ([bytes(row["seen"]) for row in each] for _, each in workers_rows))
 
     def _ship(self, folder: str) -> workers.Shipped:
         """Files under names that no other run has."""

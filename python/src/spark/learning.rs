@@ -10,6 +10,7 @@ use lookalike::engine::spread::learn::{self, LexiconWriter, Surveyor, WordCounte
 use lookalike::methods::lexicon::Entry;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3_arrow::PyRecordBatch;
 
 use super::columns;
@@ -221,16 +222,16 @@ impl Survey {
     }
 }
 
-/// Ends a pass: adds up what workers saw, each a list with the bytes of every method.
+/// Ends a pass: adds up what workers saw, one after the other, each a list with the bytes of every method.
 #[pyfunction]
-pub(super) fn gather(
-    py: Python<'_>,
-    recipe: &str,
-    knowledge: PathBuf,
-    seen: Vec<Vec<Vec<u8>>>,
-) -> PyResult<()> {
+pub(super) fn gather(recipe: &str, knowledge: PathBuf, seen: &Bound<'_, PyAny>) -> PyResult<()> {
     let recipe = super::recipe(recipe)?;
-    py.detach(|| learn::gather(&recipe, &knowledge, seen.into_iter().map(Ok))).map_err(raise)
+    let failed = |error: PyErr| EngineError::Request(error.to_string());
+    let saved = |worker: PyResult<Bound<'_, PyAny>>| {
+        let parts: Vec<PyBackedBytes> = worker.and_then(|worker| worker.extract()).map_err(failed)?;
+        Ok(parts.iter().map(|part| part.to_vec()).collect())
+    };
+    learn::gather(&recipe, &knowledge, seen.try_iter()?.map(saved)).map_err(raise)
 }
 
 /// Words as rows. A row without a word has the numbers of documents and words in all.

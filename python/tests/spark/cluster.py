@@ -17,6 +17,9 @@ import pyspark
 
 HOST = "127.0.0.1"
 
+# Short runs: what the second compiler takes to make code fast is never earned back here.
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+
 
 def _free_port() -> int:
     with socket.socket() as probe:
@@ -53,6 +56,7 @@ class Cluster:
             "SPARK_LOCAL_IP": HOST,
             "SPARK_LOCAL_DIRS": str(self.folder / "scratch"),
             "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": QUICK,
             "PYSPARK_PYTHON": sys.executable,
         }
         (self.folder / "scratch").mkdir(exist_ok=True)
@@ -108,7 +112,7 @@ class Cluster:
                 process.wait(20)
 
 
-def session(master: str, folder: Path) -> Any:
+def session(master: str, folder: Path, options: str = QUICK) -> Any:
     """One application for all tests."""
     from pyspark.sql import SparkSession
 
@@ -120,6 +124,8 @@ def session(master: str, folder: Path) -> Any:
         "spark.driver.memory": "1g",
         "spark.executor.memory": "1g",
         "spark.executor.cores": "1",
+        "spark.driver.extraJavaOptions": options,
+        "spark.executor.extraJavaOptions": options,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "3",
