@@ -145,7 +145,7 @@ def main() -> None:
             found = lookalike.spark.dedup(table, method=asked.method, work=str(work), partitions=4)
             spent = time.monotonic() - begun
             used = processor_seconds(pids) - base
-            equal = [row.asDict() for row in found.removed.collect()] == [
+            equal = [row.asDict() for row in found.removed.orderBy("n").collect()] == [
                 json.loads(line) for line in (folder / "one" / "removed.jsonl").read_text().splitlines()
             ]
             whole = shuffled(logs)

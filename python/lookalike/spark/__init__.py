@@ -17,6 +17,7 @@ values last) and then of their ids. Ids that come twice are refused unless `orde
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,7 +58,7 @@ class Result:
 
     `removed` has a row for each document that goes (`id`, `witness`, `similarity`, `cluster`, `n`, `witness_n`), `clusters` one for each
     group of two or more (`cluster`, `keep`, `members`, `members_n`), `rejected` one for each row that is no document (`id`, `reason`).
-    All of them are read from `work`, and `summary` has the counts of the command line.
+    All of them are read from `work`, in no order (sort by `n`, or `cluster`), and `summary` has the counts of the command line.
     """
 
     removed: DataFrame
@@ -78,7 +79,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Pairs:
-    """All near-duplicate pairs of a table (`a`, `b`, `similarity`, and `reverse` where that may differ), and groups of documents that
+    """All near-duplicate pairs of a table (`a`, `b`, `similarity`, and `reverse` where that may differ; in no order), and groups of documents that
     are too many to be written as pairs (`members`)."""
 
     pairs: DataFrame
@@ -129,10 +130,8 @@ def dedup(
     columns = {"id": id, "text": text, "html": html, "url": url}
     found = _run("dedup", [table], columns, order, method, work, partitions, memory, portion, driver_ties, options)
     removed = _removed(found, order)
-    summary = _summary(found)
-    summary["removed"] = removed.count()
     clusters = _clusters(removed, found)
-    summary["clusters"] = clusters.count()
+    summary = _summary(found, removed=removed, clusters=clusters)
     summary["kept"] = summary["documents"] - summary["removed"] - summary["rejected"]
     return Result(removed, clusters, _rejected(found), summary, found.work.folder)
 
@@ -157,9 +156,8 @@ def pairs(
     columns = {"id": id, "text": text, "html": html, "url": url}
     found = _run("pairs", [table], columns, order, method, work, partitions, memory, portion, driver_ties, options)
     listed = _rounded(_listed(found)).drop("near", "methods")
-    summary = _summary(found)
+    summary = _summary(found, pairs=listed)
     summary["kept"] = summary["documents"] - summary["rejected"]
-    summary["pairs"] = listed.count()
     return Pairs(listed, _groups(found), _rejected(found), summary, found.work.folder)
 
 
@@ -185,8 +183,7 @@ def compare(
     tables = [left, right]
     found = _run("compare", tables, columns, order, method, work, partitions, memory, portion, driver_ties, options)
     listed = _listed(found)
-    summary = _summary(found)
-    summary["pairs"] = listed.count()
+    summary = _summary(found, pairs=listed)
     best = _rounded(_best(listed))
     return Comparison(_rounded(listed), best, _groups(found), _rejected(found), summary, found.work.folder)
 
@@ -228,7 +225,7 @@ def _named(found: Found, *extra: str) -> DataFrame:
 
 
 def _removed(found: Found, order: str | None) -> DataFrame:
-    """Removed documents with their names, in order."""
+    """Removed documents with their names."""
     from pyspark.sql import functions as F
 
     gone = found.decided.where("n is not null")
@@ -249,7 +246,7 @@ def _removed(found: Found, order: str | None) -> DataFrame:
         vias = _named(found).select(F.col("n").alias("via"), F.col("id").alias("via_id"))
         rows = rows.join(vias, "via", "left")
         columns.append(F.col("via_id").alias("via"))
-    return found.work.stage("removed", lambda: rows.select(*columns).orderBy("n"))
+    return found.work.stage("removed", lambda: rows.select(*columns))
 
 
 def _clusters(removed: DataFrame, found: Found) -> DataFrame:
@@ -262,11 +259,11 @@ def _clusters(removed: DataFrame, found: Found) -> DataFrame:
     members = F.array_sort(F.concat(keeper, F.col("gone")))
     rows = gathered.withColumn("all", members)
     chosen = rows.select("cluster", "keep", F.col("all.id").alias("members"), F.col("all.n").alias("members_n"))
-    return found.work.stage("clusters", lambda: chosen.orderBy("cluster"))
+    return found.work.stage("clusters", lambda: chosen)
 
 
 def _listed(found: Found) -> DataFrame:
-    """Pairs with their names, in order."""
+    """Pairs with their names."""
     from pyspark.sql import functions as F
 
     near = found.decided.where("n is not null")
@@ -275,7 +272,7 @@ def _listed(found: Found) -> DataFrame:
     rows = near.join(ours, "n").join(theirs, "other")
     second = F.col("other") - F.lit(found.references)
     chosen = rows.select("a", "b", "similarity", "reverse", "near", "methods", F.col("n").alias("a_n"), second.alias("b_n"))
-    return found.work.stage("listed", lambda: chosen.orderBy("a_n", "b_n"))
+    return found.work.stage("listed", lambda: chosen)
 
 
 def _rounded(listed: DataFrame) -> DataFrame:
@@ -294,7 +291,7 @@ def _best(listed: DataFrame) -> DataFrame:
     by = Window.partitionBy("a_n").orderBy(F.col("similarity").desc(), F.col("b_n").asc())
     all_of = Window.partitionBy("a_n")
     ranked = listed.withColumn("rank", F.row_number().over(by)).withColumn("pairs", F.count("*").over(all_of))
-    return ranked.where("rank = 1").drop("rank", "reverse").orderBy("a_n")
+    return ranked.where("rank = 1").drop("rank", "reverse")
 
 
 def _groups(found: Found) -> DataFrame:
@@ -312,29 +309,34 @@ def _rejected(found: Found) -> DataFrame:
     return found.sketches.where("reason is not null").select("id", "reason")
 
 
-def _summary(found: Found) -> dict[str, Any]:
-    """The counts of the command line."""
+def _summary(found: Found, **counted: DataFrame) -> dict[str, Any]:
+    """The counts of the command line, and those of the rows of these tables."""
     from pyspark.sql import functions as F
 
     def made() -> dict[str, Any]:
-        names = found.names.where("not rejected")
-        side = "side = 1" if found.references else "true"
-        equal = names.where(side).where("n <> leader and not wordless").count()
-        repeated = names.where(side).groupBy("id").count().agg(F.sum(F.col("count") - 1)).first()
-        candidates = found.spark.read.parquet(found.work.path("candidates")).agg(F.sum("proposed")).first()
-        giants = found.pairs.agg(F.sum("giant_groups")).first()
-        told = found.decided.agg(F.sum("verified"), F.sum("pairs_in_groups")).first()
+        # One question for all sums: each by itself would be a job of its own.
+        numbers = {
+            "candidates": found.candidates.select(F.col("proposed").alias("count")),
+            "giant_groups": found.pairs.select(F.col("giant_groups").alias("count")),
+            "verified": found.decided.select(F.col("verified").alias("count")),
+            **{name: table.select(F.lit(1).cast("bigint").alias("count")) for name, table in counted.items()},
+        }
+        if found.facts["ordered"]:
+            # Else ids that come twice were refused.
+            same = found.names.where(f"not rejected and side = {1 if found.references else 0}").groupBy("id").count()
+            numbers["duplicate_ids"] = same.select((F.col("count") - 1).alias("count"))
+        told = [table.select(F.lit(name).alias("name"), "count") for name, table in numbers.items()]
+        together = functools.reduce(lambda one, other: one.unionByName(other), told)
+        sums = {row["name"]: int(row["sum"] or 0) for row in together.groupBy("name").agg(F.sum("count").alias("sum")).collect()}
         return {
             "documents": found.facts["documents"] - found.references,
             "rejected": found.facts["rejected"],
             "skipped": 0,
-            "exact_duplicates": equal,
-            "candidates": int((candidates or [0])[0] or 0),
-            "verified": int((told or [0])[0] or 0),
-            "giant_groups": int((giants or [0])[0] or 0),
-            "duplicate_ids": int((repeated or [0])[0] or 0),
+            "exact_duplicates": found.facts["equal"],
+            **{name: sums.get(name, 0) for name in ("candidates", "verified", "giant_groups", "duplicate_ids")},
             "text_bytes": int(found.facts["text_bytes"]),
             "version": __version__,
+            **{name: sums.get(name, 0) for name in counted},
         }
 
     summary: dict[str, Any] = json.loads(json.dumps(found.work.fact("summary", made)))

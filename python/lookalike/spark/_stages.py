@@ -62,6 +62,7 @@ class Found:
     names: DataFrame
     decided: DataFrame
     pairs: DataFrame
+    candidates: DataFrame
     sketches: DataFrame
     references: int
     facts: dict[str, Any] = field(default_factory=dict)
@@ -153,7 +154,8 @@ class _Run:
         members = names.where("n <> leader").select(F.col("leader").alias("a"), F.col("n").alias("b"))
         components = self.work.stage("components", lambda: self._components(candidates, members))
         decided = self.work.stage("decided", lambda: self._decided(shipped, names, candidates, components, facts))
-        return Found(self.spark, self.work, names, decided, pairs, sketches, facts["references"], facts)
+        facts = {**facts, "equal": self._equal()["last"], "ordered": self.plan.order is not None}
+        return Found(self.spark, self.work, names, decided, pairs, candidates, sketches, facts["references"], facts)
 
     def _sketches(self, shipped: workers.Shipped) -> DataFrame:
         given = self._given("side", "id", "text", "html", "url", "keep", "within", "order", "rejected")
@@ -252,7 +254,7 @@ class _Run:
         postings = documents.mapInArrow(workers.postings(shipped), workers.POSTINGS)
         counted = postings.groupBy("method", "key").count().where(F.col("count") > self.max_group)
         hot = self.work.stage("hot", lambda: counted.select("method", "key"))
-        different = facts["documents"] - self._members()
+        different = facts["documents"] - self._equal()["all"]
         group = workers.groups(shipped, different, facts["references"])
         by = ["method", "key", "n", "tag"]
 
@@ -267,10 +269,18 @@ class _Run:
         heated = postings.join(F.broadcast(hot), ["method", "key"], "left_semi").join(records, "n")
         return brought_together(cold).unionByName(brought_together(heated.select(*postings.columns, "record")))
 
-    def _members(self) -> int:
-        """Documents that an earlier one with the same words stands for."""
-        names = self.spark.read.parquet(self.work.path("names"))
-        return int(self.work.fact("members", names.where("n <> leader").count))
+    def _equal(self) -> dict[str, int]:
+        """Documents that an earlier one with the same words stands for: on both sides, and on the last."""
+        F = self.F
+
+        def count() -> dict[str, int]:
+            names = self.spark.read.parquet(self.work.path("names")).where("n <> leader")
+            last = F.col("side") == len(self.plan.sides) - 1
+            found = names.agg(F.count("*").alias("all"), F.count(F.when(last, 1)).alias("last")).first()
+            return found.asDict() if found else {"all": 0, "last": 0}
+
+        counted: dict[str, int] = self.work.fact("equal", count)
+        return counted
 
     def _candidates(self, shipped: workers.Shipped, documents: DataFrame, pairs: DataFrame) -> DataFrame:
         F = self.F

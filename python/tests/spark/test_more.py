@@ -14,6 +14,7 @@ import lookalike
 import lookalike.spark
 import pytest
 
+from cluster import QUICK
 from machine import WORDS, Machine
 from test_spark import rows
 
@@ -129,7 +130,8 @@ def test_files_of_any_format_are_read_by_workers(spark: Any, machine: Machine, m
 
 def command(*arguments: str, code: int = 0) -> str:
     """Runs the command as people do, and returns what it says of its failure."""
-    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
+    quick = f'--driver-java-options "{QUICK}" pyspark-shell'
+    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_SUBMIT_ARGS": quick}
     done = subprocess.run([sys.executable, "-m", "lookalike.spark", *arguments], capture_output=True, text=True, env=environment)
     assert done.returncode == code, done.stderr[-3000:]
     return done.stderr
