@@ -22,7 +22,11 @@ def source(documents: Any, ids: Any, columns: Iterable[str | None]) -> _core.Sou
         return _core.Source.paths(paths)
     if ids is not None:
         ids = _plain(ids, ())
-    documents = _plain(documents, [name for name in columns if name])
+    wanted = [name for name in columns if name]
+    lists = None if ids is not None else _object_lists(documents, wanted)
+    if lists is not None:
+        return _core.Source.lists(lists, wanted[0])
+    documents = _plain(documents, wanted)
     if _is_arrow(documents):
         return _core.Source.table(documents, ids)
     return _core.Source.texts(documents, ids)
@@ -60,13 +64,29 @@ def _plain(value: Any, columns: Iterable[str]) -> Any:
     return list(value)
 
 
+def _object_lists(value: Any, columns: list[str]) -> list[tuple[str, list[Any]]] | None:
+    """The columns of a pandas frame whose strings are Python objects: those are borrowed where they stand. None where Arrow is needed,
+    as for fields beside id, text, html and url."""
+    if type(value).__module__.partition(".")[0] != "pandas" or not hasattr(value, "columns") or len(columns) != 4:
+        return None
+    there = [name for name in columns if name in value.columns]
+    if not any(name in there for name in columns[1:3]) or len({*value.columns}) != len(value.columns):
+        return None
+    kinds = {name: str(value[name].dtype) for name in there}
+    names = kinds.pop(columns[0], "object")
+    fit = set(kinds.values()) == {"object"} and (names == "object" or names.startswith(("int", "uint")))
+    return [(name, value[name].tolist()) for name in there] if fit else None
+
+
 def _pandas(value: Any, columns: list[str]) -> Any:
-    """A frame or a series. Strings that are Python objects become Arrow: that is a copy, made by pyarrow."""
+    """A frame or a series as Arrow. Strings that are Python objects are copied by pyarrow, but those of a series are handed on."""
     if hasattr(value, "columns"):
         wanted = [name for name in columns if name in value.columns]
         value = value[wanted] if wanted else value
     if hasattr(value, "__arrow_c_stream__"):
         return value
+    if not hasattr(value, "columns") and str(value.dtype) == "object":
+        return value.tolist()
     pyarrow = importlib.import_module("pyarrow")
     if hasattr(value, "columns"):
         return pyarrow.Table.from_pandas(value, preserve_index=False)

@@ -4,12 +4,15 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lookalike::corpus::{Corpus, ReadOptions, Table, TableRow};
+use lookalike::corpus::{Corpus, Fields, ReadOptions, Table, TableRow};
 use pyo3::prelude::*;
-use pyo3::types::{PyInt, PyString, PyTuple};
+use pyo3::types::{PyFloat, PyInt, PyString, PyTuple};
 
 use crate::arrow::{Columns, Frame, Strings};
 use crate::errors::Failure;
+
+/// Why a string of Python is no text.
+const BROKEN: &str = "the text has a surrogate that stands alone";
 
 /// A text of a list, where it stands.
 #[derive(Clone, Copy)]
@@ -39,7 +42,8 @@ impl Texts {
         for (row, value) in strings.iter_borrowed().enumerate() {
             let text = if let Ok(text) = value.cast::<PyString>() {
                 borrowed(&text)
-            } else if value.is_none() {
+            } else if value.is_none() || value.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan()) {
+                // Not a number is how pandas writes that there is nothing.
                 Text::Nothing
             } else if numbers && value.is_instance_of::<PyInt>() {
                 let text = value.str()?;
@@ -64,6 +68,10 @@ impl Texts {
             Some(Text::Here(text)) => Some(text),
             _ => None,
         }
+    }
+
+    fn broken(&self, row: usize) -> bool {
+        matches!(self.texts[row], Text::Broken)
     }
 }
 
@@ -129,12 +137,54 @@ impl Table for List {
     }
 
     fn row(&self, row: usize) -> TableRow<'_> {
-        let broken = matches!(self.texts.texts[row], Text::Broken);
         TableRow {
             id: self.names.as_ref().and_then(|names| names.get(row)),
             text: self.texts.get(row),
-            unreadable: broken.then_some("the text has a surrogate that stands alone"),
+            unreadable: self.texts.broken(row).then_some(BROKEN),
             ..TableRow::default()
+        }
+    }
+}
+
+/// Strings of Python in columns that stand for the fields of documents.
+struct Lists {
+    rows: usize,
+    id: Option<Arc<Texts>>,
+    text: Option<Arc<Texts>>,
+    html: Option<Arc<Texts>>,
+    url: Option<Arc<Texts>>,
+}
+
+impl Lists {
+    fn new(columns: &[(String, Arc<Texts>)], fields: &Fields) -> Self {
+        let named =
+            |wanted: &str| columns.iter().find(|(name, _)| name == wanted).map(|(_, texts)| texts.clone());
+        Lists {
+            rows: columns.first().map_or(0, |(_, texts)| texts.texts.len()),
+            id: named(&fields.id),
+            text: named(&fields.text),
+            html: named(&fields.html),
+            url: named(&fields.url),
+        }
+    }
+}
+
+impl Table for Lists {
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn row(&self, row: usize) -> TableRow<'_> {
+        fn cell(column: &Option<Arc<Texts>>, row: usize) -> Option<&str> {
+            column.as_ref().and_then(|column| column.get(row))
+        }
+        let broken = |column: &Option<Arc<Texts>>| column.as_ref().is_some_and(|column| column.broken(row));
+        TableRow {
+            id: cell(&self.id, row),
+            text: cell(&self.text, row),
+            html: cell(&self.html, row),
+            url: cell(&self.url, row),
+            unreadable: (broken(&self.text) || broken(&self.html)).then_some(BROKEN),
         }
     }
 }
@@ -172,6 +222,7 @@ pub(crate) struct Source {
 enum Held {
     Paths(Vec<OsString>),
     Texts { texts: Arc<Texts>, names: Option<Arc<Names>> },
+    Lists(Vec<(String, Arc<Texts>)>),
     Frame { frame: Frame, names: Option<Arc<Names>> },
 }
 
@@ -190,6 +241,17 @@ impl Source {
         let texts = Texts::borrow(texts, "texts", false)?;
         let names = names(ids, texts.texts.len())?;
         Ok(Source { held: Held::Texts { texts: Arc::new(texts), names } })
+    }
+
+    /// Columns of strings, each a list with its name. Whole numbers may stand in the one called `id`.
+    #[staticmethod]
+    fn lists(columns: Vec<(String, Bound<'_, PyAny>)>, id: &str) -> PyResult<Self> {
+        let mut held = Vec::new();
+        for (name, values) in columns {
+            let texts = Texts::borrow(&values, &format!("values of {name}"), name == id)?;
+            held.push((name, Arc::new(texts)));
+        }
+        Ok(Source { held: Held::Lists(held) })
     }
 
     /// Whatever hands over Arrow data.
@@ -226,6 +288,7 @@ impl Source {
         let table: Arc<dyn Table> = match &self.held {
             Held::Paths(paths) => return Ok(Corpus::open(paths, options)?),
             Held::Texts { texts, names } => Arc::new(List { texts: texts.clone(), names: names.clone() }),
+            Held::Lists(columns) => Arc::new(Lists::new(columns, &options.fields)),
             Held::Frame { frame, names } => {
                 let columns = Columns::new(frame, &options.fields, name)?;
                 match names {
