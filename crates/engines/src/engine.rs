@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+/// Says of a question that asking it again is of no use, although others may be answered.
+pub const FOR_EVER: Duration = Duration::MAX;
+
 /// How many of the words must be on a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -96,6 +99,11 @@ pub trait SearchEngine: Send {
         Duration::ZERO
     }
 
+    /// Whether all answers come from a record, so that asking twice is of no use.
+    fn is_record(&self) -> bool {
+        false
+    }
+
     /// Pages that match, at most `limit` of them.
     fn search(&mut self, query: &Query, limit: usize) -> Result<Results, EngineError>;
 
@@ -134,6 +142,10 @@ impl<E: SearchEngine + ?Sized> SearchEngine for Box<E> {
         (**self).pause()
     }
 
+    fn is_record(&self) -> bool {
+        (**self).is_record()
+    }
+
     fn search(&mut self, query: &Query, limit: usize) -> Result<Results, EngineError> {
         (**self).search(query, limit)
     }
@@ -154,7 +166,7 @@ impl<E: SearchEngine + ?Sized> SearchEngine for Box<E> {
 /// Why a question has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
-    /// A time-out, an error of the server, an answer that cannot be read: the next try may fare better.
+    /// A time-out, an error of the server, an answer that cannot be read: the next try, or the next question, may fare better.
     #[error("{engine} did not answer {what}: {why}; ask again later")]
     Unanswered {
         /// The engine.
@@ -163,7 +175,7 @@ pub enum EngineError {
         what: String,
         /// What happened.
         why: String,
-        /// How long the engine wants to be left alone, where it says so.
+        /// How long the engine wants to be left alone, where it says so; [`FOR_EVER`] when another try is of no use.
         after: Option<Duration>,
     },
     /// No more may be asked.
@@ -197,7 +209,7 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// Whether another try may fare better.
+    /// Whether only this question failed, and others may fare better.
     pub fn is_transient(&self) -> bool {
         matches!(self, EngineError::Unanswered { .. })
     }
