@@ -1,7 +1,8 @@
 //! SQLite's full-text search (FTS5) as an engine: one file, ranked by BM25.
 //!
-//! Texts are cut by the tokeniser `unicode61` with `remove_diacritics 0`: at everything that is no letter, digit, mark or private
-//! character of Unicode 6.1, in lower case, accents kept. A word of a query is handed over in quotation marks, so that nothing in it
+//! Texts are cut by the tokeniser `unicode61` with `remove_diacritics 0`: at everything that is no letter, number or private character
+//! of Unicode 6.1, in lower case, accents kept. Vowel signs, as of Thai, are no letters to it, so that it cuts finer there than the
+//! tantivy index does. A word of a query is handed over in quotation marks, so that nothing in it
 //! is an operator: one that becomes several pieces is looked for as these pieces next to each other, and one without a letter or a
 //! digit is on no page. Equal ranks stand in the order in which pages were added.
 
