@@ -61,8 +61,9 @@ impl HttpEngine {
 
     fn found(&self, query: &str, limit: usize) -> Result<Results, Silence> {
         let Description { cap, claimed, more, .. } = &self.described;
-        // Who says nothing about more is asked for one more.
-        let asked = if claimed.is_some() || more.is_some() { limit } else { (limit + 1).min(*cap) };
+        // Who says nothing about more is asked for one more; nothing at all is what few engines can be asked for.
+        let told = claimed.is_some() || more.is_some();
+        let asked = if told { limit.max(1) } else { (limit + 1).min(*cap) };
         let reply = self.wire.get(&self.described, &self.described.search_address(query, asked))?;
         if let status @ (401 | 403 | 404) = reply.status {
             let why = format!(
