@@ -205,3 +205,27 @@ impl SearchEngine for SqliteEngine {
         Some(self.knows(url).map_err(|error| self.broken(error)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_word_is_an_operator() {
+        let asked = |query: Query| expression(&query);
+        assert_eq!(asked(Query::all(["a", "OR"])), Some("\"a\" AND \"OR\"".to_owned()));
+        assert_eq!(asked(Query::all(["a\" NOT \"b"])), Some("\"a\"\" NOT \"\"b\"".to_owned()));
+        assert_eq!(asked(Query::any(["a\0b", "*", "c*"])), Some("\"a b\" OR \"c*\"".to_owned()));
+        assert_eq!(asked(Query::all(["a", "*"])), None);
+        assert_eq!(asked(Query::any(["*"])), None);
+    }
+
+    #[test]
+    fn a_file_of_another_make_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.db");
+        Connection::open(&path).unwrap().execute_batch("CREATE TABLE page (url)").unwrap();
+        let error = SqliteEngine::open("x", &path, 9).err().unwrap().to_string();
+        assert!(error.contains("of another make"), "{error}");
+    }
+}

@@ -266,3 +266,39 @@ impl SearchEngine for TantivyEngine {
         Some(self.document(url).map(|found| found.is_some()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Memory that runs out makes segments; their names are drawn by chance, and so is their order.
+    #[test]
+    fn segments_are_joined_in_the_order_of_the_pages() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        let mut builder = TantivyBuilder::create(&path, &Building::default()).unwrap();
+        let urls: Vec<String> = (0..60).map(|number| format!("u{}", number * 37 % 60)).collect();
+        for (number, url) in urls.iter().enumerate() {
+            builder.add(url, "same", "same").unwrap();
+            if number % 7 == 0 {
+                builder.writer.commit().unwrap();
+            }
+        }
+        assert!(builder.writer.index().searchable_segment_ids().unwrap().len() > 5);
+        assert_eq!(builder.finish().unwrap(), 60);
+        let mut engine = TantivyEngine::open("x", &path, 100).unwrap();
+        assert_eq!((engine.searcher.segment_readers().len(), engine.pages()), (1, 60));
+        assert_eq!(engine.search(&Query::all(["same"]), 100).unwrap().urls, urls);
+        assert!(engine.mark().starts_with("60 pages "), "{}", engine.mark());
+    }
+
+    #[test]
+    fn an_index_of_another_make_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut schema = Schema::builder();
+        schema.add_text_field("body", STRING);
+        drop(Index::create_in_dir(folder.path(), schema.build()).unwrap());
+        let error = TantivyEngine::open("x", folder.path(), 9).err().unwrap().to_string();
+        assert!(error.contains("of another make"), "{error}");
+    }
+}

@@ -91,7 +91,7 @@ impl Server {
                 if ended.load(std::sync::atomic::Ordering::SeqCst) {
                     return;
                 }
-                if let Some(connection) = connection.ok() {
+                if let Ok(connection) = connection {
                     serve(connection, &record, &mut answer);
                 }
             }
