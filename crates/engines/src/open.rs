@@ -229,4 +229,18 @@ mod tests {
             assert!(error.contains(why), "{error}");
         }
     }
+
+    #[cfg(not(all(feature = "tantivy", feature = "sqlite", feature = "http")))]
+    #[test]
+    fn a_feature_that_is_left_out_is_named() {
+        let features = [
+            ("tantivy", cfg!(feature = "tantivy")),
+            ("sqlite", cfg!(feature = "sqlite")),
+            ("http", cfg!(feature = "http")),
+        ];
+        for (feature, _) in features.into_iter().filter(|(_, here)| !here) {
+            let error = open(&format!("{feature}:x"), &Options::default()).err().unwrap().to_string();
+            assert!(error.contains(&format!("built without the feature {feature}")), "{error}");
+        }
+    }
 }

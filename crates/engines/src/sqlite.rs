@@ -17,17 +17,26 @@ use crate::intake::{Intake, appear, unfinished};
 /// What tells our files from others.
 const APPLICATION: i64 = 0x6c6f_6f6b;
 
-/// Pages beside words: an index without the texts, since what is indexed need not be what is fetched.
+/// Texts beside words, since what is indexed need not be what is fetched; and beside addresses, since a list of results needs no texts.
 const TABLES: &str = "
     CREATE TABLE about (mark TEXT NOT NULL);
-    CREATE TABLE page (number INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, text TEXT NOT NULL);
+    CREATE TABLE address (number INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE);
+    CREATE TABLE page (number INTEGER PRIMARY KEY, text TEXT NOT NULL);
     CREATE VIRTUAL TABLE words USING fts5 (text, content = '', tokenize = 'unicode61 remove_diacritics 0');
 ";
 
+/// Addresses are looked up only for what is shown.
 const FOUND: &str = "
-    SELECT page.url FROM words JOIN page ON page.number = words.rowid
-    WHERE words MATCH ?1 ORDER BY words.rank, words.rowid LIMIT ?2
+    SELECT address.url FROM (
+        SELECT rowid AS number, rank AS place FROM words WHERE words MATCH ?1 ORDER BY rank, rowid LIMIT ?2
+    ) AS found JOIN address ON address.number = found.number ORDER BY found.place, found.number
 ";
+
+const TEXT: &str =
+    "SELECT text FROM page JOIN address ON address.number = page.number WHERE address.url = ?1";
+
+/// Most bytes of a file that are read as memory.
+const MAPPED: i64 = 1 << 40;
 
 /// Builds an index.
 pub struct SqliteBuilder {
@@ -58,9 +67,10 @@ impl SqliteBuilder {
     }
 
     fn insert(&self, number: u64, url: &str, indexed: &str, page: &str) -> rusqlite::Result<()> {
-        let mut pages =
-            self.file.prepare_cached("INSERT INTO page (number, url, text) VALUES (?1, ?2, ?3)")?;
-        pages.execute(params![number as i64, url, page])?;
+        let mut urls = self.file.prepare_cached("INSERT INTO address (number, url) VALUES (?1, ?2)")?;
+        urls.execute(params![number as i64, url])?;
+        let mut pages = self.file.prepare_cached("INSERT INTO page (number, text) VALUES (?1, ?2)")?;
+        pages.execute(params![number as i64, page])?;
         let mut words = self.file.prepare_cached("INSERT INTO words (rowid, text) VALUES (?1, ?2)")?;
         words.execute(params![number as i64, indexed])?;
         Ok(())
@@ -106,6 +116,7 @@ impl SqliteEngine {
     pub fn open(name: &str, path: &Path, cap: usize) -> Result<Self, EngineError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(path, flags).and_then(|file| {
+            file.pragma_update(None, "mmap_size", MAPPED)?;
             let application: i64 = file.pragma_query_value(None, "application_id", |row| row.get(0))?;
             let mark = (application == APPLICATION)
                 .then(|| file.query_row("SELECT mark FROM about", [], |row| row.get::<_, String>(0)))
@@ -124,7 +135,7 @@ impl SqliteEngine {
 
     /// Number of its pages.
     pub fn pages(&self) -> Result<u64, EngineError> {
-        let count = self.file.query_row("SELECT count(*) FROM page", [], |row| row.get::<_, i64>(0));
+        let count = self.file.query_row("SELECT count(*) FROM address", [], |row| row.get::<_, i64>(0));
         count.map(|count| count as u64).map_err(|error| self.broken(error))
     }
 
@@ -142,12 +153,12 @@ impl SqliteEngine {
     }
 
     fn text(&self, url: &str) -> rusqlite::Result<Option<String>> {
-        let mut page = self.file.prepare_cached("SELECT text FROM page WHERE url = ?1")?;
+        let mut page = self.file.prepare_cached(TEXT)?;
         page.query_row([url], |row| row.get(0)).optional()
     }
 
     fn knows(&self, url: &str) -> rusqlite::Result<bool> {
-        self.file.prepare_cached("SELECT 1 FROM page WHERE url = ?1")?.exists([url])
+        self.file.prepare_cached("SELECT 1 FROM address WHERE url = ?1")?.exists([url])
     }
 }
 

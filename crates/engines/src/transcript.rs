@@ -1,7 +1,7 @@
 //! The record of everything an engine was asked and answered: JSON lines, only ever appended to.
 //!
 //! The first line says whose record it is ([`Header`]), every other one is an [`Entry`]. In memory is for each question only where
-//! its line stands: 48 bytes, and none of the texts. A line is written in one go and ends with a line feed, so that after a kill
+//! its line stands: about 60 bytes, and none of the texts. A line is written in one go and ends with a line feed, so that after a kill
 //! at most the last one is torn; it is cut off. Anything else that cannot be read is damage, and is said.
 
 use std::collections::HashMap;
