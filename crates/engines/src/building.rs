@@ -1,0 +1,39 @@
+//! How an index is built, whichever engine it is for.
+
+use crate::engine::EngineError;
+
+/// How an index is built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Building {
+    /// Bytes of memory for postings that are not yet on disk.
+    pub memory: usize,
+    /// Only so many bytes of each text are indexed, as some engines do; pages are still given whole.
+    pub first_bytes: Option<usize>,
+}
+
+impl Default for Building {
+    fn default() -> Self {
+        Building { memory: 64 << 20, first_bytes: None }
+    }
+}
+
+/// Takes pages into a new index.
+pub trait IndexBuilder {
+    /// Adds a page that is found by the words of `indexed`, which may be another text than its own, such as that of links to it;
+    /// fetched, it is `page`.
+    fn add(&mut self, url: &str, indexed: &str, page: &str) -> Result<(), EngineError>;
+
+    /// Ends the index; until then there is none. Number of its pages.
+    fn finish(self: Box<Self>) -> Result<u64, EngineError>;
+}
+
+/// Adds pages that are found by their own words, and ends the index.
+pub fn build<'p>(
+    mut builder: Box<dyn IndexBuilder>,
+    pages: impl IntoIterator<Item = (&'p str, &'p str)>,
+) -> Result<u64, EngineError> {
+    for (url, text) in pages {
+        builder.add(url, text, text)?;
+    }
+    builder.finish()
+}

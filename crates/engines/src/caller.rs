@@ -1,0 +1,342 @@
+//! Who asks an engine: within a budget, with a pause between calls, again when there was silence, and never the same question twice.
+//!
+//! Every answer goes to a [`Transcript`], and a question that is in it is answered from there. So a job that was stopped goes on by
+//! being run again with the same seed and the same transcript: no call is made a second time. The budget is charged for a recorded
+//! answer as it was for the call itself, the first time that a run uses it; so a run ends where it would have ended without a
+//! transcript, and an estimate states what it would cost, whoever paid. What was really asked is counted beside it.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::engine::{EngineError, FOR_EVER, Fetched, Query, Results, SearchEngine};
+use crate::open::{Options, Spec};
+use crate::question::{Answer, Entry, Question};
+use crate::replay::{Replay, failed, not_recorded};
+use crate::transcript::{Header, Transcript};
+use crate::wary::Wary;
+
+/// How an engine is treated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Manners {
+    /// Most calls: searches, and questions whether it has an address. Each try counts.
+    pub calls: u64,
+    /// Most fetches of pages. Each try counts.
+    pub fetches: u64,
+    /// Least time between the end of a call and the next one; what the engine asks for when nothing is said.
+    pub pause: Option<Duration>,
+    /// Most tries for one question.
+    pub tries: u32,
+    /// Wait before the second try; doubled for each further one.
+    pub back_off: Duration,
+    /// Longest wait before a try. An engine that wants to be left alone for longer ends the run.
+    pub longest_wait: Duration,
+    /// One question in so many is asked a second time, to see whether the answer is the same; none for 0.
+    pub again: u32,
+    /// Which ones, follows from this and the question.
+    pub seed: u64,
+    /// Questions that failed in an earlier run are asked anew.
+    pub forget_failures: bool,
+}
+
+impl Default for Manners {
+    fn default() -> Self {
+        Manners {
+            calls: 5_000,
+            fetches: 20_000,
+            pause: None,
+            tries: 4,
+            back_off: Duration::from_secs(1),
+            longest_wait: Duration::from_secs(120),
+            again: 50,
+            seed: 0,
+            forget_failures: false,
+        }
+    }
+}
+
+/// What was asked so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Calls that the budget was charged for, recorded ones included.
+    pub calls: u64,
+    /// Fetches that the budget was charged for, recorded ones included.
+    pub fetches: u64,
+    /// Calls that were really made by this run.
+    pub calls_made: u64,
+    /// Fetches that were really made by this run.
+    pub fetches_made: u64,
+    /// Questions that an earlier run had asked.
+    pub recorded: u64,
+    /// Questions that this run had asked before; free of charge.
+    pub repeated: u64,
+    /// Questions without an answer after all tries.
+    pub failures: u64,
+    /// Tries beyond the first ones.
+    pub retries: u64,
+}
+
+/// An engine with a budget and a memory.
+pub struct Caller {
+    engine: Box<dyn SearchEngine>,
+    transcript: Transcript,
+    manners: Manners,
+    counts: Counts,
+    wary: Wary,
+    /// When the last call ended.
+    last: Option<Instant>,
+    /// Nothing may be asked beyond the record.
+    replays: bool,
+}
+
+impl Caller {
+    /// For an engine, with its record in a file, or one that nobody keeps.
+    pub fn new(
+        engine: Box<dyn SearchEngine>,
+        transcript: Option<&Path>,
+        mut manners: Manners,
+    ) -> Result<Self, EngineError> {
+        let header = Header::of(&engine);
+        let transcript = match transcript {
+            Some(path) => Transcript::open(path, header, manners.forget_failures)?,
+            None => Transcript::scratch(header)?,
+        };
+        if engine.is_record() {
+            (manners.tries, manners.again) = (1, 0);
+        }
+        let (counts, wary) = (Counts::default(), Wary::default());
+        Ok(Caller { engine, transcript, manners, counts, wary, last: None, replays: false })
+    }
+
+    /// Over a record alone; counts as the original did.
+    pub fn replay(path: &Path, manners: Manners) -> Result<Self, EngineError> {
+        let transcript = Transcript::read(path)?;
+        let engine = Box::new(Replay::open(path)?);
+        let (counts, wary) = (Counts::default(), Wary::default());
+        Ok(Caller { engine, transcript, manners, counts, wary, last: None, replays: true })
+    }
+
+    /// For an engine by its specification, see [`Spec`].
+    pub fn open(
+        spec: &str,
+        options: &Options,
+        transcript: Option<&Path>,
+        manners: Manners,
+    ) -> Result<Self, EngineError> {
+        let spec = Spec::parse(spec)?;
+        match spec.transcript() {
+            Some(path) => Caller::replay(path, manners),
+            None => Caller::new(spec.open(options)?, transcript, manners),
+        }
+    }
+
+    /// What was asked so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// What was amiss so far.
+    pub fn wary(&self) -> &Wary {
+        &self.wary
+    }
+
+    /// To note what only the estimator sees.
+    pub fn wary_mut(&mut self) -> &mut Wary {
+        &mut self.wary
+    }
+
+    /// How the engine is treated.
+    pub fn manners(&self) -> &Manners {
+        &self.manners
+    }
+
+    /// Changes the budget; what was charged stays charged.
+    pub fn allow(&mut self, calls: u64, fetches: u64) {
+        (self.manners.calls, self.manners.fetches) = (calls, fetches);
+    }
+
+    fn ask(&mut self, ask: &Question) -> Result<Answer, EngineError> {
+        let Some(found) = self.transcript.find(ask)? else {
+            return if self.replays {
+                Err(not_recorded(self.transcript.header(), ask))
+            } else {
+                self.ask_engine(ask)
+            };
+        };
+        if found.first {
+            self.use_recorded(&found.entry)?;
+        } else {
+            self.counts.repeated += 1;
+        }
+        Ok(found.entry.answer)
+    }
+
+    /// Charges for a line of an earlier run, as that run was.
+    fn use_recorded(&mut self, entry: &Entry) -> Result<(), EngineError> {
+        for _ in 0..entry.tries {
+            self.charge(&entry.ask)?;
+        }
+        let again = entry.again.as_ref().filter(|_| self.charge(&entry.ask).is_ok());
+        self.counts.recorded += 1;
+        self.counts.retries += u64::from(entry.tries.saturating_sub(1));
+        self.note(&entry.ask, &entry.answer, again);
+        self.transcript.mark_used(&entry.ask);
+        Ok(())
+    }
+
+    fn ask_engine(&mut self, ask: &Question) -> Result<Answer, EngineError> {
+        let mut tries = 0;
+        let answer = loop {
+            self.charge(ask)?;
+            tries += 1;
+            match self.call(ask) {
+                Ok(answer) => break answer,
+                Err(EngineError::Unanswered { why, after, .. })
+                    if tries >= self.manners.tries || after == Some(FOR_EVER) =>
+                {
+                    break Answer::Failed(why);
+                }
+                Err(EngineError::Unanswered { after, .. }) => self.back_off(tries, after)?,
+                Err(fatal) => return Err(fatal),
+            }
+        };
+        self.counts.retries += u64::from(tries - 1);
+        let again = self.ask_again(ask, &answer)?;
+        self.note(ask, &answer, again.as_ref());
+        let entry = Entry { ask: ask.clone(), tries, answer, again };
+        self.transcript.add(&entry)?;
+        Ok(entry.answer)
+    }
+
+    /// Asks a small share of questions a second time, while there is budget for it.
+    fn ask_again(&mut self, ask: &Question, first: &Answer) -> Result<Option<Answer>, EngineError> {
+        let chosen = self.manners.again > 0
+            && ask.chance(self.manners.seed, 0) * f64::from(self.manners.again) < 1.0
+            && first.failure().is_none();
+        if !chosen || self.charge(ask).is_err() {
+            return Ok(None);
+        }
+        match self.call(ask) {
+            Ok(second) => Ok(Some(second)),
+            Err(EngineError::Unanswered { why, .. }) => Ok(Some(Answer::Failed(why))),
+            Err(fatal) => Err(fatal),
+        }
+    }
+
+    /// One call, after the pause.
+    fn call(&mut self, ask: &Question) -> Result<Answer, EngineError> {
+        let pause = self.manners.pause.unwrap_or_else(|| self.engine.pause());
+        if let Some(left) = self.last.and_then(|last| pause.checked_sub(last.elapsed())) {
+            std::thread::sleep(left);
+        }
+        match ask {
+            Question::Fetch { .. } => self.counts.fetches_made += 1,
+            _ => self.counts.calls_made += 1,
+        }
+        let answer = ask.ask(&mut self.engine);
+        self.last = Some(Instant::now());
+        answer
+    }
+
+    /// Waits before the next try.
+    fn back_off(&self, tries: u32, after: Option<Duration>) -> Result<(), EngineError> {
+        let longest = self.manners.longest_wait;
+        let wait = self.manners.back_off.saturating_mul(1 << (tries - 1).min(16)).min(longest);
+        let wait = wait.max(after.unwrap_or_default());
+        if wait > longest {
+            let seconds = wait.as_secs();
+            let why =
+                format!("it wants to be left alone for {seconds} s; go on then, with the same transcript");
+            return Err(EngineError::broken(self.engine.name(), why));
+        }
+        std::thread::sleep(wait);
+        Ok(())
+    }
+
+    fn charge(&mut self, ask: &Question) -> Result<(), EngineError> {
+        let (spent, budget, what) = match ask {
+            Question::Fetch { .. } => (&mut self.counts.fetches, self.manners.fetches, "fetches"),
+            _ => (&mut self.counts.calls, self.manners.calls, "calls"),
+        };
+        if *spent >= budget {
+            return Err(EngineError::Spent { engine: self.engine.name().to_owned(), what, budget });
+        }
+        *spent += 1;
+        Ok(())
+    }
+
+    fn note(&mut self, ask: &Question, answer: &Answer, again: Option<&Answer>) {
+        self.counts.failures += u64::from(answer.failure().is_some());
+        self.wary.answered(ask, answer);
+        if let (Question::Search { query, limit }, Answer::Results(results)) = (ask, answer) {
+            self.wary.saw(query, *limit, results);
+        }
+        if let Some(again) = again {
+            self.wary.asked_again(ask, answer, again);
+        }
+    }
+
+    fn failed(&self, ask: &Question, answer: &Answer) -> EngineError {
+        failed(self.engine.name(), ask, answer)
+    }
+}
+
+impl SearchEngine for Caller {
+    fn name(&self) -> &str {
+        self.engine.name()
+    }
+
+    fn kind(&self) -> &str {
+        self.engine.kind()
+    }
+
+    fn mark(&self) -> &str {
+        self.engine.mark()
+    }
+
+    fn cap(&self) -> usize {
+        self.engine.cap()
+    }
+
+    fn is_record(&self) -> bool {
+        self.replays || self.engine.is_record()
+    }
+
+    fn search(&mut self, query: &Query, limit: usize) -> Result<Results, EngineError> {
+        let limit = limit.min(self.cap());
+        let ask = Question::Search { query: query.clone(), limit };
+        match self.ask(&ask)? {
+            Answer::Results(mut results) => {
+                // Told by `Wary`; the promise to whoever asked is kept all the same.
+                results.more |= results.urls.len() > limit;
+                results.urls.truncate(limit);
+                Ok(results)
+            }
+            other => Err(self.failed(&ask, &other)),
+        }
+    }
+
+    fn fetch(&mut self, url: &str) -> Result<Option<Fetched>, EngineError> {
+        let ask = Question::Fetch { url: url.to_owned() };
+        match self.ask(&ask)? {
+            Answer::Page(page) => Ok(page),
+            other => Err(self.failed(&ask, &other)),
+        }
+    }
+
+    fn knows_addresses(&self) -> bool {
+        self.engine.knows_addresses()
+    }
+
+    fn has(&mut self, url: &str) -> Option<Result<bool, EngineError>> {
+        if !self.knows_addresses() {
+            return None;
+        }
+        let ask = Question::Has { url: url.to_owned() };
+        Some(self.ask(&ask).and_then(|answer| match answer {
+            Answer::Has(has) => Ok(has),
+            other => Err(self.failed(&ask, &other)),
+        }))
+    }
+}

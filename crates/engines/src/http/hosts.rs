@@ -1,0 +1,122 @@
+//! Whom the program may talk to: those that a description names, and nobody else.
+
+use ureq::http::Uri;
+
+/// Hosts by name and port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hosts {
+    named: Vec<Named>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Named {
+    /// A host, on the usual ports where none is said.
+    Host(String),
+    /// All hosts whose names end so, on the usual ports.
+    Domain(String),
+}
+
+impl Hosts {
+    /// These; what is wrong with one of them otherwise.
+    pub(crate) fn new(named: Vec<String>) -> Result<Self, String> {
+        let one = |name: String| match name.to_ascii_lowercase() {
+            name if name.contains('/') || name.is_empty() => Err(format!("{name:?} is no name of a host")),
+            name if name.starts_with("*.") && !name[2..].contains('*') && name.len() > 2 => {
+                Ok(Named::Domain(name[1..].to_owned()))
+            }
+            name if name.contains('*') => Err(format!("{name:?} is nobody in particular; name hosts")),
+            name => Ok(Named::Host(name)),
+        };
+        Ok(Hosts { named: named.into_iter().map(one).collect::<Result<_, _>>()? })
+    }
+
+    /// Whether an address may be asked.
+    pub(crate) fn allow(&self, uri: &Uri) -> bool {
+        let Some(authority) = authority(uri) else { return false };
+        self.named.iter().any(|named| match named {
+            Named::Host(host) => *host == authority,
+            Named::Domain(ending) => authority.ends_with(ending.as_str()),
+        })
+    }
+}
+
+/// Host and port of an address, in lower case; the port is left out where it is the usual one.
+pub(crate) fn authority(uri: &Uri) -> Option<String> {
+    let host = uri.host()?.to_ascii_lowercase();
+    let usual = match uri.scheme_str()? {
+        "http" => 80,
+        "https" => 443,
+        _ => return None,
+    };
+    match uri.port_u16() {
+        Some(port) if port != usual => Some(format!("{host}:{port}")),
+        _ => Some(host),
+    }
+}
+
+/// Where a redirect leads that was met at `from`; nothing when it cannot be told.
+pub(crate) fn resolve(from: &Uri, location: &str) -> Option<Uri> {
+    let location = location.split('#').next()?;
+    let (scheme, authority) = (from.scheme_str()?, from.authority()?);
+    let address = if location.contains("://") {
+        location.to_owned()
+    } else if location.starts_with("//") {
+        format!("{scheme}:{location}")
+    } else if location.starts_with('/') {
+        format!("{scheme}://{authority}{location}")
+    } else if location.starts_with('?') {
+        format!("{scheme}://{authority}{}{location}", from.path())
+    } else {
+        let folder = from.path().rsplit_once('/').map_or("", |(folder, _)| folder);
+        format!("{scheme}://{authority}{folder}/{location}")
+    };
+    address.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn uri(text: &str) -> Uri {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn only_those_that_are_named() {
+        let names = ["a.example", "127.0.0.1:8000", "*.b.example"];
+        let hosts = Hosts::new(names.map(str::to_owned).to_vec()).unwrap();
+        for (address, allowed) in [
+            ("http://a.example/x", true),
+            ("https://A.example:443/x", true),
+            ("http://a.example:81/x", false),
+            ("http://127.0.0.1:8000/", true),
+            ("http://127.0.0.1/", false),
+            ("http://c.b.example/", true),
+            ("http://b.example/", false),
+            ("http://cb.example/", false),
+            ("http://a.example.evil/", false),
+            ("http://a.example@evil/", false),
+            ("ftp://a.example/", false),
+        ] {
+            assert_eq!(hosts.allow(&uri(address)), allowed, "{address}");
+        }
+        for wrong in ["*", "*.", "a*", "http://a", ""] {
+            assert!(Hosts::new(vec![wrong.to_owned()]).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn redirects_lead_somewhere() {
+        let from = uri("http://h:81/a/b?c");
+        for (location, wanted) in [
+            ("https://i/x#y", "https://i/x"),
+            ("//i/x", "http://i/x"),
+            ("/x", "http://h:81/x"),
+            ("x", "http://h:81/a/x"),
+            ("?x", "http://h:81/a/b?x"),
+        ] {
+            assert_eq!(resolve(&from, location), Some(uri(wanted)), "{location}");
+        }
+        assert_eq!(resolve(&from, "http://"), None);
+    }
+}

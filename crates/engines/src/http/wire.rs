@@ -1,0 +1,139 @@
+//! One request and its answer: bounded in time and size, to nobody that was not named, redirects included.
+
+use std::time::SystemTime;
+
+use ureq::http::{Response, Uri};
+use ureq::{Agent, Body};
+
+use crate::engine::FOR_EVER;
+use crate::http::description::Description;
+use crate::http::hosts::{authority, resolve};
+use crate::http::retry_after;
+
+/// Most redirects followed for one request.
+const HOPS: usize = 5;
+
+/// Headers with their values.
+type Headers = Vec<(String, String)>;
+
+/// The line to a server.
+pub(crate) struct Wire {
+    agent: Agent,
+    secrets: Headers,
+}
+
+/// What a server sent.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    /// Without parameters, in lower case; empty when nothing is said.
+    pub(crate) media: String,
+    pub(crate) charset: Option<String>,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Why there is no reply.
+#[derive(Debug)]
+pub(crate) struct Silence {
+    pub(crate) why: String,
+    pub(crate) after: Option<std::time::Duration>,
+    /// No question will be answered.
+    pub(crate) fatal: bool,
+}
+
+impl Silence {
+    /// That may pass.
+    pub(crate) fn passing(why: impl std::fmt::Display) -> Self {
+        Silence { why: why.to_string(), after: None, fatal: false }
+    }
+
+    /// That will not.
+    pub(crate) fn lasting(why: impl std::fmt::Display) -> Self {
+        Silence { why: why.to_string(), after: Some(FOR_EVER), fatal: false }
+    }
+
+    /// Of an engine that cannot be asked like this.
+    pub(crate) fn fatal(why: impl std::fmt::Display) -> Self {
+        Silence { why: why.to_string(), after: Some(FOR_EVER), fatal: true }
+    }
+}
+
+impl Wire {
+    pub(crate) fn new(described: &Description, secrets: Headers) -> Self {
+        let config = Agent::config_builder()
+            // Nobody but those that are named: no proxy from the environment, and redirects are looked at first.
+            .proxy(None)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .http_status_as_error(false)
+            .timeout_global(Some(described.timeout))
+            .user_agent(described.user_agent.as_str())
+            .build();
+        Wire { agent: config.new_agent(), secrets }
+    }
+
+    /// Asks for an address.
+    pub(crate) fn get(&self, described: &Description, address: &str) -> Result<Reply, Silence> {
+        let parsed = address.parse::<Uri>();
+        let mut uri = parsed.map_err(|error| Silence::lasting(format!("no address: {error}")))?;
+        for _ in 0..=HOPS {
+            if !described.hosts.allow(&uri) {
+                let host = authority(&uri).unwrap_or_else(|| "nobody".to_owned());
+                return Err(Silence::lasting(format!(
+                    "{host} is not among the hosts that its description names"
+                )));
+            }
+            let response = self.ask(described, &uri)?;
+            match redirect(&uri, &response)? {
+                Some(next) => uri = next,
+                None => return reply(response, described.max_bytes),
+            }
+        }
+        Err(Silence::lasting(format!("more than {HOPS} redirects")))
+    }
+
+    fn ask(&self, described: &Description, uri: &Uri) -> Result<Response<Body>, Silence> {
+        let mut request = self.agent.get(uri);
+        if authority(uri).as_deref() == Some(described.home.as_str()) {
+            for (name, value) in &self.secrets {
+                request = request.header(name, value);
+            }
+        }
+        request.call().map_err(Silence::passing)
+    }
+}
+
+/// Where an answer sends us.
+fn redirect(from: &Uri, response: &Response<Body>) -> Result<Option<Uri>, Silence> {
+    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+        return Ok(None);
+    }
+    let location = header(response, "location").and_then(|location| resolve(from, location));
+    location.map(Some).ok_or_else(|| Silence::lasting("a redirect to nowhere"))
+}
+
+fn header<'r>(response: &'r Response<Body>, name: &str) -> Option<&'r str> {
+    response.headers().get(name)?.to_str().ok()
+}
+
+fn reply(mut response: Response<Body>, max_bytes: u64) -> Result<Reply, Silence> {
+    let status = response.status().as_u16();
+    if status == 408 || status == 429 || status >= 500 {
+        let wait = header(&response, "retry-after");
+        let after = wait.and_then(|wait| retry_after::wait(wait, SystemTime::now()));
+        return Err(Silence { why: format!("status {status}"), after, fatal: false });
+    }
+    let body = response.body();
+    let media = body.mime_type().unwrap_or_default().trim().to_ascii_lowercase();
+    let charset = body.charset().map(str::to_owned);
+    // One more than allowed, to tell a large answer from one that is too large.
+    let read = response.body_mut().with_config().limit(max_bytes + 1).read_to_vec();
+    let bytes = match read {
+        Ok(bytes) if bytes.len() as u64 <= max_bytes => bytes,
+        Ok(_) | Err(ureq::Error::BodyExceedsLimit(_)) => {
+            return Err(Silence::lasting(format!("the answer has more than {max_bytes} bytes")));
+        }
+        Err(error) => return Err(Silence::passing(error)),
+    };
+    Ok(Reply { status, media, charset, bytes })
+}

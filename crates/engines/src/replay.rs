@@ -1,0 +1,102 @@
+//! A transcript as an engine: it answers what was asked before, and nothing else.
+
+use std::path::Path;
+
+use crate::engine::{EngineError, Fetched, Query, Results, SearchEngine};
+use crate::question::{Answer, Question};
+use crate::transcript::{Header, Transcript};
+
+/// An engine that is a record.
+///
+/// A [`Caller`](crate::Caller) that goes over a record should be made by [`Caller::replay`](crate::Caller::replay): it counts as the
+/// original did, tries and all.
+#[derive(Debug)]
+pub struct Replay {
+    transcript: Transcript,
+}
+
+impl Replay {
+    /// Of the transcript in this file.
+    pub fn open(path: &Path) -> Result<Self, EngineError> {
+        Ok(Replay { transcript: Transcript::read(path)? })
+    }
+
+    fn header(&self) -> &Header {
+        self.transcript.header()
+    }
+
+    fn answer(&mut self, ask: &Question) -> Result<Answer, EngineError> {
+        match self.transcript.find(ask)? {
+            Some(found) => Ok(found.entry.answer),
+            None => Err(not_recorded(self.header(), ask)),
+        }
+    }
+
+    fn failed(&self, ask: &Question, answer: Answer) -> EngineError {
+        failed(&self.header().engine, ask, &answer)
+    }
+}
+
+/// The error for a question that nobody asked.
+pub(crate) fn not_recorded(header: &Header, ask: &Question) -> EngineError {
+    EngineError::NotRecorded { engine: header.engine.clone(), what: ask.to_string() }
+}
+
+/// The error for a recorded failure, or for an answer that belongs to another sort of question.
+pub(crate) fn failed(engine: &str, ask: &Question, answer: &Answer) -> EngineError {
+    let why = answer.failure().unwrap_or("the record has an answer of another sort").to_owned();
+    EngineError::Unanswered { engine: engine.to_owned(), what: ask.to_string(), why, after: None }
+}
+
+impl SearchEngine for Replay {
+    fn name(&self) -> &str {
+        &self.header().engine
+    }
+
+    fn kind(&self) -> &str {
+        &self.header().kind
+    }
+
+    fn mark(&self) -> &str {
+        &self.header().mark
+    }
+
+    fn cap(&self) -> usize {
+        self.header().cap
+    }
+
+    fn is_record(&self) -> bool {
+        true
+    }
+
+    fn search(&mut self, query: &Query, limit: usize) -> Result<Results, EngineError> {
+        let ask = Question::Search { query: query.clone(), limit: limit.min(self.cap()) };
+        match self.answer(&ask)? {
+            Answer::Results(results) => Ok(results),
+            other => Err(self.failed(&ask, other)),
+        }
+    }
+
+    fn fetch(&mut self, url: &str) -> Result<Option<Fetched>, EngineError> {
+        let ask = Question::Fetch { url: url.to_owned() };
+        match self.answer(&ask)? {
+            Answer::Page(page) => Ok(page),
+            other => Err(self.failed(&ask, other)),
+        }
+    }
+
+    fn knows_addresses(&self) -> bool {
+        self.header().addresses
+    }
+
+    fn has(&mut self, url: &str) -> Option<Result<bool, EngineError>> {
+        if !self.knows_addresses() {
+            return None;
+        }
+        let ask = Question::Has { url: url.to_owned() };
+        Some(self.answer(&ask).and_then(|answer| match answer {
+            Answer::Has(has) => Ok(has),
+            other => Err(self.failed(&ask, other)),
+        }))
+    }
+}

@@ -1,0 +1,122 @@
+//! An engine that lies on purpose, for tests and demonstrations of what lies do to an estimate and whether they are seen.
+//!
+//! What it does follows from the seed, the question and how often that was asked before: a run that goes on meets the same lies.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use lookalike_text::hash::word;
+
+use crate::engine::{EngineError, Fetched, Query, Results, SearchEngine};
+use crate::question::Question;
+
+/// How an engine lies; by default not at all.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Twist {
+    /// Where chance comes from.
+    pub seed: u64,
+    /// Claimed counts are multiplied by this.
+    pub claims: f64,
+    /// Probability that a call is not answered.
+    pub failing: f64,
+    /// Share of the results that is shown, the first ones; whether there are more stays as it was.
+    pub shown: f64,
+    /// Probability that a result is missing from an answer; another one each time.
+    pub dropped: f64,
+}
+
+impl Default for Twist {
+    fn default() -> Self {
+        Twist { seed: 0, claims: 1.0, failing: 0.0, shown: 1.0, dropped: 0.0 }
+    }
+}
+
+/// An engine with a twist.
+pub struct Twisted<E> {
+    engine: E,
+    twist: Twist,
+    mark: String,
+    /// How often a question was asked, by its key.
+    asked: HashMap<u128, u64>,
+}
+
+impl<E: SearchEngine> Twisted<E> {
+    /// Lets an engine lie.
+    pub fn new(engine: E, twist: Twist) -> Self {
+        let mark = format!("{} twisted {twist:?}", engine.mark());
+        Twisted { engine, twist, mark, asked: HashMap::new() }
+    }
+
+    /// How often this was asked before; silence now and then.
+    fn times(&mut self, ask: &Question) -> Result<u64, EngineError> {
+        let times = self.asked.entry(ask.key()).or_default();
+        *times += 1;
+        let times = *times;
+        if ask.chance(self.twist.seed, 2 * times) < self.twist.failing {
+            let (engine, why) = (self.engine.name().to_owned(), "silent on purpose".to_owned());
+            return Err(EngineError::Unanswered { engine, what: ask.to_string(), why, after: None });
+        }
+        Ok(times)
+    }
+
+    fn lie(&self, ask: &Question, times: u64, results: &mut Results) {
+        let Twist { seed, claims, shown, dropped, .. } = self.twist;
+        results.claimed = results.claimed.map(|claimed| (claimed as f64 * claims).round() as u64);
+        let few = (results.urls.len() as f64 * shown).ceil() as usize;
+        results.urls.truncate(few);
+        if dropped > 0.0 {
+            results.urls.retain(|url| ask.chance(seed ^ word(url.as_bytes()), 2 * times + 1) >= dropped);
+        }
+    }
+}
+
+impl<E: SearchEngine> SearchEngine for Twisted<E> {
+    fn name(&self) -> &str {
+        self.engine.name()
+    }
+
+    fn kind(&self) -> &str {
+        self.engine.kind()
+    }
+
+    fn mark(&self) -> &str {
+        &self.mark
+    }
+
+    fn cap(&self) -> usize {
+        self.engine.cap()
+    }
+
+    fn pause(&self) -> Duration {
+        self.engine.pause()
+    }
+
+    fn is_record(&self) -> bool {
+        self.engine.is_record()
+    }
+
+    fn search(&mut self, query: &Query, limit: usize) -> Result<Results, EngineError> {
+        let ask = Question::Search { query: query.clone(), limit };
+        let times = self.times(&ask)?;
+        let mut results = self.engine.search(query, limit)?;
+        self.lie(&ask, times, &mut results);
+        Ok(results)
+    }
+
+    fn fetch(&mut self, url: &str) -> Result<Option<Fetched>, EngineError> {
+        self.times(&Question::Fetch { url: url.to_owned() })?;
+        self.engine.fetch(url)
+    }
+
+    fn knows_addresses(&self) -> bool {
+        self.engine.knows_addresses()
+    }
+
+    fn has(&mut self, url: &str) -> Option<Result<bool, EngineError>> {
+        let silent = self.times(&Question::Has { url: url.to_owned() });
+        match silent {
+            Err(error) if self.knows_addresses() => Some(Err(error)),
+            _ => self.engine.has(url),
+        }
+    }
+}

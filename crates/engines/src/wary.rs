@@ -1,0 +1,193 @@
+//! Does an engine contradict itself? Counts of what cannot be true together, so that a lying engine is flagged and its lies do not
+//! become part of an estimate unseen.
+//!
+//! What it cannot see: lies that agree with each other. An engine that leaves pages out of every answer, counts included, is simply a
+//! smaller engine.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use crate::engine::{Query, Results};
+use crate::question::Answer;
+
+/// How often something was amiss, of so many times that it was looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// Times that it was amiss.
+    pub amiss: u64,
+    /// Times that it was looked for.
+    pub of: u64,
+    /// The first case.
+    pub first: Option<String>,
+}
+
+impl Tally {
+    fn count(&mut self, amiss: bool, case: impl FnOnce() -> String) {
+        self.of += 1;
+        self.amiss += u64::from(amiss);
+        if amiss && self.first.is_none() {
+            self.first = Some(case());
+        }
+    }
+
+    fn sentence(&self, what: &str) -> Option<String> {
+        let first = self.first.as_ref().filter(|_| self.amiss > 0)?;
+        Some(format!("{} of {} {what} (first: {first})", self.amiss, self.of))
+    }
+}
+
+/// What was seen of an engine.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Wary {
+    /// Answers with more addresses than were asked for.
+    pub too_many: Tally,
+    /// Answers with one address twice.
+    pub twice: Tally,
+    /// Answers that claim fewer matches than they show.
+    pub claims_too_few: Tally,
+    /// Answers that claim more matches than they show, and that nothing is left out.
+    pub claims_too_many: Tally,
+    /// Answers that leave something out although there was room for it.
+    pub holds_back: Tally,
+    /// Questions asked again that had another answer.
+    pub unsteady: Tally,
+    /// Results looked at that do not have the words asked for.
+    pub mismatched: Tally,
+    /// Questions that were not answered at all.
+    pub unanswered: Tally,
+}
+
+impl Wary {
+    /// Looks at an answer; `room` is the most that the engine could have shown.
+    pub fn saw(&mut self, query: &Query, room: usize, results: &Results) {
+        let shown = results.urls.len();
+        let case = || query.to_string();
+        self.too_many.count(shown > room, case);
+        let distinct: HashSet<&str> = results.urls.iter().map(String::as_str).collect();
+        self.twice.count(distinct.len() < shown, case);
+        self.holds_back.count(results.more && shown < room, case);
+        if let Some(claimed) = results.claimed {
+            self.claims_too_few.count(claimed < shown as u64, case);
+            self.claims_too_many.count(!results.more && claimed > shown as u64, case);
+        }
+    }
+
+    /// Compares two answers to one question.
+    pub(crate) fn asked_again(&mut self, question: &dyn std::fmt::Display, first: &Answer, second: &Answer) {
+        // Silence says nothing about the answer.
+        if first.failure().is_none() && second.failure().is_none() {
+            self.unsteady.count(first != second, || question.to_string());
+        }
+    }
+
+    /// Notes whether a question was answered in the end.
+    pub(crate) fn answered(&mut self, question: &dyn std::fmt::Display, answer: &Answer) {
+        self.unanswered.count(answer.failure().is_some(), || question.to_string());
+    }
+
+    /// Notes that a result was fetched, and whether it has the words asked for.
+    pub fn looked_at(&mut self, query: &Query, url: &str, matches: bool) {
+        self.mismatched.count(!matches, || format!("{url} for {query}"));
+    }
+
+    /// Notes that a result, once fetched, does not have the words asked for.
+    pub fn mismatch(&mut self, query: &Query, url: &str) {
+        self.looked_at(query, url, false);
+    }
+
+    fn contradicting(&self) -> [(&Tally, &'static str); 7] {
+        [
+            (&self.too_many, "answers had more addresses than asked for"),
+            (&self.twice, "answers had an address twice"),
+            (&self.claims_too_few, "answers claimed fewer matches than they showed"),
+            (&self.claims_too_many, "answers claimed more matches than they showed, and to show all"),
+            (&self.holds_back, "answers left matches out although more were asked for"),
+            (&self.unsteady, "questions asked again had another answer"),
+            (&self.mismatched, "results do not have the words asked for"),
+        ]
+    }
+
+    /// Number of contradictions seen. Questions without an answer are none.
+    pub fn contradictions(&self) -> u64 {
+        self.contradicting().iter().map(|(tally, _)| tally.amiss).sum()
+    }
+
+    /// What was amiss, a sentence for each sort; none when nothing was.
+    pub fn sentences(&self) -> Vec<String> {
+        let silent = (&self.unanswered, "questions were not answered");
+        self.contradicting()
+            .into_iter()
+            .chain([silent])
+            .filter_map(|(tally, what)| tally.sentence(what))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn results(urls: &[&str], more: bool, claimed: Option<u64>) -> Results {
+        Results { urls: urls.iter().map(|&url| url.to_owned()).collect(), more, claimed }
+    }
+
+    fn seen(results: &Results) -> Vec<String> {
+        let mut wary = Wary::default();
+        wary.saw(&Query::all(["a", "b"]), 2, results);
+        assert_eq!(wary.contradictions() as usize, wary.sentences().len());
+        wary.sentences()
+    }
+
+    #[test]
+    fn an_honest_engine_is_believed() {
+        for honest in [
+            results(&[], false, Some(0)),
+            results(&["x"], false, Some(1)),
+            results(&["x", "y"], true, Some(9)),
+            results(&["x", "y"], true, None),
+        ] {
+            assert_eq!(seen(&honest), Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn each_lie_has_its_sentence() {
+        let lies = [
+            (results(&["x", "y", "z"], false, None), "had more addresses than asked for"),
+            (results(&["x", "x"], false, None), "had an address twice"),
+            (results(&["x", "y"], false, Some(1)), "claimed fewer matches than they showed"),
+            (results(&["x", "y"], false, Some(3)), "and to show all"),
+            (results(&["x"], true, Some(3)), "left matches out"),
+        ];
+        for (lie, what) in lies {
+            let sentences = seen(&lie);
+            assert_eq!(sentences.len(), 1, "{sentences:?}");
+            assert!(
+                sentences[0].starts_with("1 of 1 answers ") && sentences[0].contains(what),
+                "{sentences:?}"
+            );
+            assert!(sentences[0].ends_with("(first: a AND b)"));
+        }
+    }
+
+    #[test]
+    fn silence_is_told_and_is_no_contradiction() {
+        let mut wary = Wary::default();
+        let (silent, page) = (Answer::Failed("time-out".to_owned()), Answer::Page(None));
+        wary.answered(&"q", &silent);
+        wary.answered(&"p", &page);
+        wary.asked_again(&"q", &silent, &page);
+        assert_eq!((wary.contradictions(), &wary.unsteady), (0, &Tally::default()));
+        assert_eq!(wary.sentences(), ["1 of 2 questions were not answered (first: q)"]);
+        wary.asked_again(&"p", &page, &Answer::Has(true));
+        wary.mismatch(&Query::all(["a"]), "u");
+        wary.looked_at(&Query::all(["a"]), "v", true);
+        assert_eq!(wary.contradictions(), 2);
+        let wanted = "1 of 2 results do not have the words asked for (first: u for a)";
+        assert_eq!(
+            wary.sentences()[..2],
+            ["1 of 1 questions asked again had another answer (first: p)", wanted]
+        );
+    }
+}
