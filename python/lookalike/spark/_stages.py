@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 _MANY = 2**32
 
+# Names of documents that are sent to every worker: about 100 bytes each there.
+_SENT = 2_000_000
+
 
 @dataclass
 class Plan:
@@ -344,7 +347,9 @@ class _Run:
         inside = names.select("side", "id", "order", "n", "leader").join(components, "n")
         texts = self._given("side", "id", "order", "text", "html", "url", "keep", "within")
         # A record that was rejected may bear the id of a document.
-        documents = _joined(F, texts.where("text is not null or html is not null"), inside)
+        # Sent to all workers where they fit, so that only texts of documents that hang together travel; else Spark sorts all of them.
+        few = int(self.work.fact("tied", components.count)) <= _SENT
+        documents = _joined(F, texts.where("text is not null or html is not null"), F.broadcast(inside) if few else inside)
         first = F.col("n") == F.col("leader")
         nothing = F.lit(None)
         documents = documents.withColumns(

@@ -1,0 +1,202 @@
+//! Asks one engine and remembers what it said: answers to single words, and what is on fetched pages.
+//!
+//! In memory: 4 bytes for each result of a word that was asked for, and 12 for each different word of a fetched page.
+
+use std::collections::HashMap;
+
+use lookalike_engines::{EngineError, Query, SearchEngine};
+use lookalike_text::hash;
+
+use crate::own::{Own, WordId};
+use crate::words;
+
+/// A page, by the number that its address got here.
+pub type PageId = u32;
+
+/// What came of asking for a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// All pages with it.
+    All(Vec<PageId>),
+    /// More than the engine shows.
+    TooMany,
+    /// The question was not answered.
+    Silence,
+}
+
+impl Found {
+    /// The pages of a query that can be used: some, and all of them shown.
+    pub fn usable(&self) -> &[PageId] {
+        match self {
+            Found::All(pages) => pages,
+            _ => &[],
+        }
+    }
+}
+
+/// What is on a page.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Contents {
+    /// Its words that the own corpus has, ascending, each once.
+    pub known: Vec<WordId>,
+    /// Digests of all its words, ascending, each once.
+    pub all: Vec<u64>,
+    /// Bytes of its text.
+    pub bytes: usize,
+}
+
+impl Contents {
+    /// What is on a page with this text.
+    pub fn of(text: &str, own: &Own) -> Self {
+        let (mut known, mut all) = (Vec::new(), Vec::new());
+        words::each(text, |word| {
+            known.extend(own.number(word));
+            all.push(hash::word(word.as_bytes()));
+        });
+        known.sort_unstable();
+        known.dedup();
+        all.sort_unstable();
+        all.dedup();
+        Contents { known, all, bytes: text.len() }
+    }
+
+    /// Share of words that two pages have in common, of those that either has; 1 for two without words.
+    pub fn jaccard(&self, other: &Contents) -> f64 {
+        let (mut one, mut two, mut shared) = (0, 0, 0usize);
+        while one < self.all.len() && two < other.all.len() {
+            match self.all[one].cmp(&other.all[two]) {
+                std::cmp::Ordering::Less => one += 1,
+                std::cmp::Ordering::Greater => two += 1,
+                std::cmp::Ordering::Equal => {
+                    (one, two, shared) = (one + 1, two + 1, shared + 1);
+                }
+            }
+        }
+        let either = self.all.len() + other.all.len() - shared;
+        if either == 0 { 1.0 } else { shared as f64 / either as f64 }
+    }
+}
+
+/// One engine, seen by who asks.
+pub struct Desk<'a> {
+    engine: &'a mut dyn SearchEngine,
+    own: &'a Own,
+    limit: usize,
+    urls: Vec<String>,
+    numbers: HashMap<String, PageId>,
+    answers: HashMap<WordId, Found>,
+    pages: HashMap<PageId, Option<Contents>>,
+}
+
+impl<'a> Desk<'a> {
+    /// For an engine that is asked for at most `limit` results.
+    pub fn new(engine: &'a mut dyn SearchEngine, own: &'a Own, limit: usize) -> Self {
+        let limit = limit.min(engine.cap());
+        let (urls, numbers) = (Vec::new(), HashMap::new());
+        Desk { engine, own, limit, urls, numbers, answers: HashMap::new(), pages: HashMap::new() }
+    }
+
+    /// The own corpus.
+    pub fn own(&self) -> &'a Own {
+        self.own
+    }
+
+    /// The engine's name.
+    pub fn name(&self) -> &str {
+        self.engine.name()
+    }
+
+    /// Most results of an answer.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// The address of a page.
+    pub fn url(&self, page: PageId) -> &str {
+        &self.urls[page as usize]
+    }
+
+    /// The engine itself, for questions that need no memory.
+    pub fn engine(&mut self) -> &mut dyn SearchEngine {
+        self.engine
+    }
+
+    fn number(&mut self, url: &str) -> PageId {
+        if let Some(&number) = self.numbers.get(url) {
+            return number;
+        }
+        let number = self.urls.len() as PageId;
+        self.urls.push(url.to_owned());
+        self.numbers.insert(url.to_owned(), number);
+        number
+    }
+
+    /// What is known of a word without asking.
+    pub fn known(&self, word: WordId) -> Option<&Found> {
+        self.answers.get(&word)
+    }
+
+    /// Asks for a word, once. An empty budget and a broken engine are errors; silence is an answer.
+    pub fn search(&mut self, word: WordId) -> Result<&Found, EngineError> {
+        if !self.answers.contains_key(&word) {
+            let query = Query::all([self.own.spelling(word)]);
+            let found = match self.engine.search(&query, self.limit) {
+                Ok(results) if results.more => Found::TooMany,
+                Ok(results) => {
+                    let mut pages: Vec<PageId> = results.urls.iter().map(|url| self.number(url)).collect();
+                    pages.sort_unstable();
+                    pages.dedup();
+                    Found::All(pages)
+                }
+                Err(error) if error.is_transient() => Found::Silence,
+                Err(error) => return Err(error),
+            };
+            self.answers.insert(word, found);
+        }
+        Ok(&self.answers[&word])
+    }
+
+    /// Asks for pages with all of these words, in the engine's order; nothing when it keeps silent.
+    pub fn search_all(&mut self, words: &[WordId]) -> Result<Option<Vec<PageId>>, EngineError> {
+        let query = Query::all(words.iter().map(|&word| self.own.spelling(word)));
+        match self.engine.search(&query, self.limit) {
+            Ok(results) => Ok(Some(results.urls.iter().map(|url| self.number(url)).collect())),
+            Err(error) if error.is_transient() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What is on a page, fetched once; nothing where it cannot be had.
+    pub fn contents(&mut self, page: PageId) -> Result<Option<&Contents>, EngineError> {
+        if !self.pages.contains_key(&page) {
+            let read = match self.engine.fetch(&self.urls[page as usize]) {
+                Ok(fetched) => fetched.map(|fetched| Contents::of(&fetched.text, self.own)),
+                Err(error) if error.is_transient() => None,
+                Err(error) => return Err(error),
+            };
+            self.pages.insert(page, read);
+        }
+        Ok(self.pages[&page].as_ref())
+    }
+
+    /// What is on a page that was fetched.
+    pub fn read(&self, page: PageId) -> Option<&Contents> {
+        self.pages.get(&page)?.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_are_sets() {
+        let mut own = Own::new();
+        own.add("alpha beta gamma");
+        let one = Contents::of("Beta alpha beta delta", &own);
+        let other = Contents::of("alpha delta epsilon", &own);
+        assert_eq!((one.known.len(), one.all.len()), (2, 3));
+        assert_eq!(one.jaccard(&other), 0.5);
+        assert_eq!(Contents::default().jaccard(&Contents::default()), 1.0);
+    }
+}

@@ -1,0 +1,233 @@
+//! Pages of an engine with the weights that make them uniform: pool-based importance sampling after Bar-Yossef and Gurevich.
+//!
+//! A query `q` is drawn with probability `p(q)`, and some of its results are looked at. A page `x` that `d` usable queries find is met
+//! that much more often, so it weighs `1/d`; the sum of these weights over all results, by `p(q)`, has the number of pages that the pool
+//! reaches as its mean. A query is usable when it has results and the engine shows all of them.
+//!
+//! **One over a degree, unbiased.** The queries that might find `x` are the pool's words on it, `|preds|` of them; which of them are usable
+//! would cost a question each. Instead they are drawn at random until one is usable *and has `x` among its results*; with `t` draws, the
+//! mean of `t/|preds|` is `1/d`. That the results must have `x` is what keeps the estimate right for engines that index the first part of
+//! a page only, or cut words otherwise than we do: what they do not find by a word does not count, whatever stands on the page.
+//!
+//! **Fewer questions.** Nearly always the first draw is good, and `t = 1`. So it is looked up only with a probability `ρ`, and what came
+//! of it beyond 1 is divided by `ρ`: the mean stays the same. How often looking up pays is learned on the way, apart for words that are
+//! expected to find few pages and for those that may find too many.
+
+use lookalike_census::Random;
+use lookalike_engines::EngineError;
+
+use crate::desk::{Desk, Found, PageId};
+use crate::own::WordId;
+use crate::pool::Pool;
+
+/// Results that are looked at for each query.
+pub const LOOKED_AT: usize = 4;
+
+/// Draws that come from equal parts of the pool's probability, one from each.
+const STRATA: usize = 50;
+
+/// Most draws for one degree. A page that no query of its own finds again is the engine contradicting itself.
+const MOST_DRAWS: u32 = 200;
+
+/// A page that was met.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Met {
+    /// The page.
+    pub page: PageId,
+    /// How many pages of the engine it stands for, in this draw.
+    pub weight: f64,
+}
+
+/// What came of one query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draw {
+    /// The query.
+    pub word: WordId,
+    /// Results of it, none when it was not usable.
+    pub results: usize,
+    /// The pages that were looked at; their weights sum to what this draw says about the size.
+    pub met: Vec<Met>,
+    /// What the query finds at home.
+    pub companion: f64,
+}
+
+impl Draw {
+    /// What this draw says about the number of pages that the pool reaches.
+    pub fn size(&self) -> f64 {
+        self.met.iter().map(|met| met.weight).sum()
+    }
+}
+
+/// How often a first draw was not good, for words of one sort.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Experience {
+    looked_up: u32,
+    bad: u32,
+}
+
+impl Experience {
+    /// With which probability the next one is looked up: the root of how often that showed something, which is where questions and
+    /// error balance, within bounds.
+    fn probability(self) -> f64 {
+        let bad = (f64::from(self.bad) + 0.5) / (f64::from(self.looked_up) + 5.0);
+        (1.5 * bad.sqrt()).clamp(0.1, 1.0)
+    }
+}
+
+/// What was amiss.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Amiss {
+    /// Queries without an answer.
+    pub silent: u64,
+    /// Results that could not be fetched.
+    pub not_fetched: u64,
+    /// Results that do not have the word asked for.
+    pub without_word: u64,
+    /// Words on a page by which the engine does not find it, though it shows all that it finds by them.
+    pub not_found_by_own_word: u64,
+    /// Words that were looked up that way.
+    pub looked_up: u64,
+    /// Pages that none of their words found again.
+    pub lost: u64,
+}
+
+/// Draws pages of one engine.
+pub struct Sampler<'p> {
+    pool: &'p Pool,
+    random: Random,
+    turn: usize,
+    /// For words that are expected to find few pages, and for others.
+    experience: [Experience; 2],
+    looked_at: usize,
+    /// What was amiss.
+    pub amiss: Amiss,
+}
+
+impl<'p> Sampler<'p> {
+    /// Over a pool.
+    pub fn new(pool: &'p Pool, looked_at: usize, random: Random) -> Self {
+        let experience = [Experience::default(); 2];
+        Sampler { pool, random, turn: 0, experience, looked_at: looked_at.max(1), amiss: Amiss::default() }
+    }
+
+    /// One draw; nothing when the engine keeps silent. An error ends the sample: an empty budget, most often.
+    pub fn draw(&mut self, desk: &mut Desk<'_>) -> Result<Option<Draw>, EngineError> {
+        let place = self.pool.draw((self.turn % STRATA, STRATA), &mut self.random);
+        self.turn += 1;
+        let word = self.pool.word(place);
+        let results = match desk.search(word)? {
+            Found::Silence => {
+                self.amiss.silent += 1;
+                return Ok(None);
+            }
+            found => found.usable().to_vec(),
+        };
+        let chosen = self.random.some(results.len(), self.looked_at);
+        let mut met = Vec::with_capacity(chosen.len());
+        for place in chosen {
+            if let Some(inverse) = self.inverse_degree(desk, word, results[place])? {
+                met.push(Met { page: results[place], weight: inverse });
+            }
+        }
+        let scale = results.len() as f64 / (met.len().max(1) as f64 * self.pool.probability(place));
+        met.iter_mut().for_each(|met| met.weight *= scale);
+        Ok(Some(Draw { word, results: results.len(), met, companion: self.pool.companion(place) }))
+    }
+
+    /// An unbiased draw of one over the number of usable queries that find a page; nothing when the page cannot be had.
+    fn inverse_degree(
+        &mut self,
+        desk: &mut Desk<'_>,
+        asked: WordId,
+        page: PageId,
+    ) -> Result<Option<f64>, EngineError> {
+        let pool = self.pool;
+        let Some(contents) = desk.contents(page)? else {
+            self.amiss.not_fetched += 1;
+            return Ok(None);
+        };
+        let mut queries: Vec<WordId> =
+            contents.known.iter().copied().filter(|&word| pool.place(word).is_some()).collect();
+        if let Err(place) = queries.binary_search(&asked) {
+            // The engine found it by a word that we do not see on it: there is one query more than we know of.
+            self.amiss.without_word += 1;
+            queries.insert(place, asked);
+        }
+        let draws = self.draws(desk, asked, page, &queries)?;
+        Ok(draws.map(|draws| draws / queries.len() as f64))
+    }
+
+    /// How many of these queries are drawn until one finds the page, in the mean.
+    fn draws(
+        &mut self,
+        desk: &mut Desk<'_>,
+        asked: WordId,
+        page: PageId,
+        queries: &[WordId],
+    ) -> Result<Option<f64>, EngineError> {
+        let Some(&first) = self.random.pick(queries) else { return Ok(None) };
+        if first == asked {
+            return Ok(Some(1.0));
+        }
+        let sort = usize::from(self.pool.expected(desk.own(), first) > desk.limit() as f64 / 3.0);
+        let mut share = 1.0;
+        if desk.known(first).is_none() {
+            share = self.experience[sort].probability();
+            if !self.random.chance(share) {
+                return Ok(Some(1.0));
+            }
+        }
+        let good = self.finds(desk, first, page)?;
+        self.experience[sort].looked_up += 1;
+        self.experience[sort].bad += u32::from(!good);
+        if good {
+            return Ok(Some(1.0));
+        }
+        for more in 1..MOST_DRAWS {
+            let Some(&query) = self.random.pick(queries) else { return Ok(None) };
+            if query == asked || self.finds(desk, query, page)? {
+                return Ok(Some(1.0 + f64::from(more) / share));
+            }
+        }
+        self.amiss.lost += 1;
+        Ok(None)
+    }
+
+    /// Whether a query is usable and finds a page. Silence counts as no: it is rare, and told.
+    fn finds(&mut self, desk: &mut Desk<'_>, query: WordId, page: PageId) -> Result<bool, EngineError> {
+        let found = desk.search(query)?;
+        let finds = found.usable().binary_search(&page).is_ok();
+        match found {
+            Found::All(_) => {
+                self.amiss.looked_up += 1;
+                self.amiss.not_found_by_own_word += u64::from(!finds);
+            }
+            Found::Silence => self.amiss.silent += 1,
+            Found::TooMany => {}
+        }
+        Ok(finds)
+    }
+}
+
+/// How many uniform pages would tell as much as these weights.
+pub fn effective(weights: impl Iterator<Item = f64>) -> f64 {
+    let (sum, squares) = weights.fold((0.0, 0.0), |(sum, squares), weight| (sum + weight, squares + weight * weight));
+    if squares > 0.0 { sum * sum / squares } else { 0.0 }
+}
+
+/// Draws until the budget is used up, or so many are there. Any other error is passed on.
+pub fn until_spent(
+    sampler: &mut Sampler<'_>,
+    desk: &mut Desk<'_>,
+    most: usize,
+) -> Result<Vec<Draw>, EngineError> {
+    let mut draws = Vec::new();
+    while draws.len() < most {
+        match sampler.draw(desk) {
+            Ok(draw) => draws.extend(draw),
+            Err(EngineError::Spent { .. }) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(draws)
+}
