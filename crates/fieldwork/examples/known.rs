@@ -134,10 +134,36 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("engine     calls  fetches  draws   ess   RMSE   bias  covers  share reached");
     for (engine, truth) in engines {
         let mut shared = Shared { engine, answers: HashMap::new(), pages: HashMap::new(), fetches: 0 };
+        truly_reached(&mut shared, &own, if truth == first.len() { &first } else { &second })?;
         for budget in [500, 1_000, 2_000, 5_000] {
             table_row(&mut shared, &own, truth as f64, budget, runs)?;
         }
     }
+    Ok(())
+}
+
+/// What the pool reaches of the pages, and by how many words, seen by someone who may ask without end.
+fn truly_reached(
+    shared: &mut Shared<Box<dyn SearchEngine>>,
+    own: &Own,
+    pages: &[&(String, String)],
+) -> Result<(), Box<dyn Error>> {
+    let mut run = Run { of: shared, calls: 0, budget: u64::MAX, };
+    let mut desk = Desk::new(&mut run, own, usize::MAX);
+    let found = sample(&mut desk, &Plan { draws: 300, ..Plan::default() })?;
+    let mut met: std::collections::HashSet<String> = std::collections::HashSet::new();
+    let (mut usable, mut none, mut many) = (0, 0, 0);
+    for place in 0..found.pool.len() {
+        let answer = desk.search(found.pool.word(place))?;
+        match answer {
+            lookalike_fieldwork::desk::Found::All(pages) if pages.is_empty() => none += 1,
+            lookalike_fieldwork::desk::Found::All(_) => usable += 1,
+            _ => many += 1,
+        }
+        let results = answer.usable().to_vec();
+        met.extend(results.into_iter().map(|page| desk.url(page).to_owned()));
+    }
+    println!("truly reached {:.3}: queries usable {usable}, without results {none}, with too many {many}; {:?}", met.len() as f64 / pages.len() as f64, found.amiss);
     Ok(())
 }
 

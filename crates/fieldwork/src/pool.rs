@@ -1,8 +1,8 @@
 //! Which queries are drawn, and how often each.
 //!
 //! The pool is the own corpus' words that stand in two documents or more. A short pilot tells how many pages of the engine stand behind
-//! one own document; words for which more pages are to be expected than the engine shows are left out, since they would be asked in
-//! vain. The others are drawn in proportion to their frequency at home, up to a bound: queries that find more say more, but those that
+//! one own document; words for which more pages are to be expected than the engine shows, or nearly as many, are left out, since they
+//! would be asked in vain. The others are drawn in proportion to their frequency at home, up to a bound: queries that find more say more, but those that
 //! find very much say little beyond that.
 
 use lookalike_census::Random;
@@ -13,6 +13,9 @@ use crate::own::{Own, WordId};
 
 /// Frequency at home beyond which a word is drawn no more often.
 pub const BOUND: u32 = 30;
+
+/// Words are left out when more pages are expected for them than this share of what the engine shows.
+pub const MARGIN: f64 = 0.6;
 
 /// Questions of a pilot.
 pub const PILOT: usize = 60;
@@ -28,10 +31,6 @@ pub struct Pool {
     places: Vec<u32>,
     /// Pages of the engine for each own document, by the pilot.
     scale: f64,
-    /// What a draw of each word finds at home.
-    companions: Vec<f64>,
-    /// Own documents that the pool reaches.
-    reached: usize,
 }
 
 const NONE: u32 = u32::MAX;
@@ -40,7 +39,7 @@ impl Pool {
     /// All words that stand in two own documents or more, for an engine that has so many pages for each of them and shows `limit`.
     pub fn new(own: &Own, scale: f64, limit: usize) -> Self {
         let mut words = own.queries(2);
-        words.retain(|&word| f64::from(own.frequency(word)) * scale <= limit as f64);
+        words.retain(|&word| f64::from(own.frequency(word)) * scale <= MARGIN * limit as f64);
         words.sort_by_key(|&word| own.frequency(word));
         let mut places = vec![NONE; own.vocabulary()];
         for (place, &word) in words.iter().enumerate() {
@@ -55,27 +54,29 @@ impl Pool {
             })
             .collect();
         cumulated.iter_mut().for_each(|value| *value /= sum);
-        let mut pool = Pool { words, cumulated, places, scale, companions: Vec::new(), reached: 0 };
-        pool.look_at_home(own);
-        pool
+        Pool { words, cumulated, places, scale }
     }
 
-    /// What each query would find at home: the sum of one over the degrees of its documents, by its probability. The mean of that
-    /// over draws is the number of own documents that the pool reaches.
-    fn look_at_home(&mut self, own: &Own) {
-        self.companions = vec![0.0; self.words.len()];
+    /// What each query would find at home: the sum of one over the degrees of its documents, each weighed, by its probability; and the
+    /// mean of that over draws, which is what all own documents that the pool reaches weigh together.
+    pub fn at_home(&self, own: &Own, weigh: impl Fn(&[WordId]) -> f64) -> (Vec<f64>, f64) {
+        let mut found = vec![0.0; self.words.len()];
+        let mut all = 0.0;
         for document in own.documents() {
             let degree = self.degree(document);
-            self.reached += usize::from(degree > 0);
-            for &word in document {
-                if let Some(place) = self.place(word) {
-                    self.companions[place] += 1.0 / degree as f64;
-                }
+            if degree == 0 {
+                continue;
+            }
+            let weight = weigh(document);
+            all += weight;
+            for place in document.iter().filter_map(|&word| self.place(word)) {
+                found[place] += weight / degree as f64;
             }
         }
-        for place in 0..self.words.len() {
-            self.companions[place] /= self.probability(place);
+        for (place, found) in found.iter_mut().enumerate() {
+            *found /= self.probability(place);
         }
+        (found, all)
     }
 
     /// Number of queries.
@@ -115,28 +116,79 @@ impl Pool {
         self.cumulated.partition_point(|&below| below <= at).min(self.words.len() - 1)
     }
 
-    /// What a draw of this query finds at home.
-    pub fn companion(&self, place: usize) -> f64 {
-        self.companions[place]
-    }
-
-    /// Own documents that the pool reaches: the mean of all companions.
-    pub fn reached(&self) -> usize {
-        self.reached
-    }
-
     /// How many pages of the engine are to be expected for a word.
     pub fn expected(&self, own: &Own, word: WordId) -> f64 {
         f64::from(own.frequency(word)) * self.scale
     }
 
-    /// What share of documents such as the own ones is reached by the pool: each is looked at as if it were not at home, so that its
-    /// words must stand in two others. Reached documents and all.
-    pub fn coverage(&self, own: &Own) -> (u64, u64) {
-        let reached = |document: &&[WordId]| {
-            document.iter().any(|&word| self.place(word).is_some() && own.frequency(word) > 2)
-        };
-        (own.documents().filter(reached).count() as u64, own.len() as u64)
+    /// How likely a document like the own ones is reached by the pool, by how many different words it has. Each own document is looked at
+    /// as if it were not at home, so that its words must stand in two others, and at least one of them must be usable. How likely a word
+    /// is usable is seen from the words of about the same frequency that were asked for.
+    pub fn reach(&self, desk: &Desk<'_>) -> Reach {
+        let own = desk.own();
+        let usable = self.usable_shares(desk);
+        let mut reach = Reach { sums: [(0.0, 0.0); CLASSES] };
+        for document in own.documents() {
+            let fit = document.iter().filter(|&&word| self.place(word).is_some() && own.frequency(word) > 2);
+            let reached = 1.0 - fit.map(|&word| 1.0 - usable[class(own.frequency(word) as usize)]).product::<f64>();
+            let (sum, all) = &mut reach.sums[class(document.len()) / 2];
+            (*sum, *all) = (*sum + reached, *all + 1.0);
+        }
+        reach
+    }
+
+    /// By class of frequency, which share of the words that were asked for showed all of their pages.
+    fn usable_shares(&self, desk: &Desk<'_>) -> [f64; CLASSES] {
+        // Before anyone was asked, a word is believed to be usable.
+        let mut counts = [(1.0, 1.0); CLASSES];
+        for &word in &self.words {
+            let (usable, asked) = &mut counts[class(desk.own().frequency(word) as usize)];
+            match desk.known(word) {
+                Some(Found::All(_)) => (*usable, *asked) = (*usable + 1.0, *asked + 1.0),
+                Some(Found::TooMany) => *asked += 1.0,
+                _ => {}
+            }
+        }
+        counts.map(|(usable, asked)| usable / asked)
+    }
+}
+
+/// Classes of frequencies: four for each doubling.
+const CLASSES: usize = 128;
+
+fn class(count: usize) -> usize {
+    ((4.0 * (count.max(1) as f64).log2()) as usize).min(CLASSES - 1)
+}
+
+/// Least probability of being reached that a page is weighed by. Pages that are met more rarely are more than anyone can stand for.
+const LEAST: f64 = 0.05;
+
+/// How likely documents are reached, by the number of their different words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reach {
+    /// For each class, two for each doubling: documents that are reached, and all.
+    sums: [(f64, f64); CLASSES],
+}
+
+impl Reach {
+    /// How likely a page with so many different words is reached: the share among own documents of about that length, drawn a little
+    /// towards that of all.
+    pub fn of(&self, words: usize) -> f64 {
+        let (sum, all) = self.sums[class(words) / 2];
+        ((sum + 5.0 * self.mean()) / (all + 5.0)).max(LEAST)
+    }
+
+    /// How likely an own document is reached.
+    pub fn mean(&self) -> f64 {
+        let (sum, all) = self.sums.iter().fold((0.0, 0.0), |(sum, all), class| (sum + class.0, all + class.1));
+        if all > 0.0 { sum / all } else { 0.0 }
+    }
+
+    /// The relative error that counting own documents leaves.
+    pub fn error(&self) -> f64 {
+        let all: f64 = self.sums.iter().map(|class| class.1).sum();
+        let mean = self.mean();
+        if mean > 0.0 { ((1.0 - mean) / (mean * all)).sqrt() } else { 0.0 }
     }
 }
 
@@ -189,19 +241,19 @@ mod tests {
     #[test]
     fn words_that_would_find_too_much_are_left_out() {
         let own = own();
-        let pool = Pool::new(&own, 3.0, 60);
+        let pool = Pool::new(&own, 3.0, 100);
         assert_eq!(pool.len(), 12);
         assert_eq!(pool.place(own.number("all").unwrap()), None);
         assert_eq!(pool.expected(&own, own.number("a0").unwrap()), 60.0);
-        assert_eq!(pool.coverage(&own), (40, 40));
     }
 
     #[test]
-    fn companions_have_a_known_mean() {
+    fn what_is_at_home_has_a_known_mean() {
         let own = own();
-        let pool = Pool::new(&own, 3.0, 20);
-        let mean: f64 = (0..pool.len()).map(|place| pool.probability(place) * pool.companion(place)).sum();
-        assert!((mean - pool.reached() as f64).abs() < 1e-9);
-        assert_eq!(pool.reached(), 40);
+        let pool = Pool::new(&own, 3.0, 40);
+        let (found, all) = pool.at_home(&own, |document| document.len() as f64);
+        let mean: f64 = found.iter().enumerate().map(|(place, found)| pool.probability(place) * found).sum();
+        assert!((mean - all).abs() < 1e-9);
+        assert_eq!(all, 160.0);
     }
 }

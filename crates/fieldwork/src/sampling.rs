@@ -47,8 +47,8 @@ pub struct Draw {
     pub results: usize,
     /// The pages that were looked at; their weights sum to what this draw says about the size.
     pub met: Vec<Met>,
-    /// What the query finds at home.
-    pub companion: f64,
+    /// Its place in the pool.
+    pub place: usize,
 }
 
 impl Draw {
@@ -131,7 +131,7 @@ impl<'p> Sampler<'p> {
         }
         let scale = results.len() as f64 / (met.len().max(1) as f64 * self.pool.probability(place));
         met.iter_mut().for_each(|met| met.weight *= scale);
-        Ok(Some(Draw { word, results: results.len(), met, companion: self.pool.companion(place) }))
+        Ok(Some(Draw { word, results: results.len(), met, place }))
     }
 
     /// An unbiased draw of one over the number of usable queries that find a page; nothing when the page cannot be had.

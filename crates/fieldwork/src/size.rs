@@ -1,8 +1,10 @@
 //! How many pages an index has.
 //!
-//! The mean of all draws is the number of pages that the pool reaches; what the same queries find at home takes a part of the error away
-//! ([`crate::regression`]). Pages without any word of the pool are not reached: their share is taken from the own documents, each looked at
-//! as if it were not at home. It is right as far as these are like the engine's pages.
+//! The weights of a draw sum to the number of pages that the pool reaches, in the mean. Pages without a usable word of the pool are not
+//! reached, short ones above all; so a page that was met also stands for those of its length that cannot be met: it is divided by how
+//! likely an own document of that length is reached, looked at as if it were not at home ([`crate::pool::Reach`]). That is right as far as pages of
+//! equal length are alike at home and abroad. What the same queries find at home takes a part of the error away
+//! ([`crate::regression`]).
 
 use lookalike_census::{Estimate, Random};
 use lookalike_engines::EngineError;
@@ -50,7 +52,7 @@ pub struct Size {
     pub pages: Estimate,
     /// Pages that the pool reaches.
     pub reached: Estimate,
-    /// Share of the pages that the pool reaches, by the own documents.
+    /// Share of the pages that the pool reaches, by own documents of their lengths.
     pub coverage: Estimate,
     /// Queries in the pool.
     pub pool: usize,
@@ -88,26 +90,37 @@ fn few(desk: &Desk<'_>, calls: u64, draws: usize) -> FieldError {
 impl Sample {
     /// What the sample says of the size.
     pub fn size(&self, desk: &Desk<'_>) -> Result<Size, FieldError> {
-        let draws: Vec<(f64, f64)> = self.draws.iter().map(|draw| (draw.size(), draw.companion)).collect();
-        let known = self.pool.reached() as f64;
-        let reached = regression::mean(&draws, known).filter(|_| draws.len() >= FEWEST);
-        let reached = reached.ok_or_else(|| few(desk, 0, draws.len()))?;
-        let (found, all) = self.pool.coverage(desk.own());
-        let coverage = Estimate::share(found, all).filter(|share| share.value > 0.0);
-        let coverage = coverage.ok_or_else(|| FieldError::Nothing { engine: desk.name().to_owned() })?;
-        if reached.value <= 0.0 {
-            return Err(FieldError::Nothing { engine: desk.name().to_owned() });
-        }
-        let error = (reached.error / reached.value).hypot(coverage.error / coverage.value);
+        let reach = self.pool.reach(desk);
+        let pages = self.mean(desk, |words| 1.0 / reach.of(words))?;
+        let reached = self.mean(desk, |_| 1.0)?;
         let usable = self.draws.iter().filter(|draw| draw.results > 0).count();
         let weights = self.draws.iter().flat_map(|draw| draw.met.iter().map(|met| met.weight));
+        let error = (pages.error / pages.value).hypot(reach.error());
+        let coverage = Estimate::on_log_scale(reached.value / pages.value, reach.error());
         Ok(Size {
-            pages: Estimate::on_log_scale(reached.value / coverage.value, error),
+            pages: Estimate::on_log_scale(pages.value, error),
             reached: Estimate::on_log_scale(reached.value, reached.error / reached.value),
             coverage,
             pool: self.pool.len(),
             draws: (self.draws.len(), usable),
             effective: effective(weights),
         })
+    }
+
+    /// What all pages that the pool reaches weigh together, each by the number of its different words.
+    fn mean(&self, desk: &Desk<'_>, weigh: impl Fn(usize) -> f64) -> Result<Estimate, FieldError> {
+        let (at_home, known) = self.pool.at_home(desk.own(), |document| weigh(document.len()));
+        let weight = |page| desk.read(page).map_or(1.0, |contents| weigh(contents.all.len()));
+        let draws: Vec<(f64, f64)> = self
+            .draws
+            .iter()
+            .map(|draw| (draw.met.iter().map(|met| met.weight * weight(met.page)).sum(), at_home[draw.place]))
+            .collect();
+        let mean = regression::mean(&draws, known).filter(|_| draws.len() >= FEWEST);
+        let mean = mean.ok_or_else(|| few(desk, 0, draws.len()))?;
+        if mean.value <= 0.0 {
+            return Err(FieldError::Nothing { engine: desk.name().to_owned() });
+        }
+        Ok(mean)
     }
 }
