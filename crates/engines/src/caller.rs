@@ -158,11 +158,12 @@ impl Caller {
 
     fn ask(&mut self, ask: &Question) -> Result<Answer, EngineError> {
         let Some(found) = self.transcript.find(ask)? else {
-            return if self.replays {
-                Err(not_recorded(self.transcript.header(), ask))
-            } else {
-                self.ask_engine(ask)
-            };
+            if self.replays {
+                // Where the run ended for want of budget, so does its replay.
+                self.afford(ask)?;
+                return Err(not_recorded(self.transcript.header(), ask));
+            }
+            return self.ask_engine(ask);
         };
         if found.first {
             self.use_recorded(&found.entry)?;
@@ -255,15 +256,24 @@ impl Caller {
     }
 
     fn charge(&mut self, ask: &Question) -> Result<(), EngineError> {
-        let (spent, budget, what) = match ask {
-            Question::Fetch { .. } => (&mut self.counts.fetches, self.manners.fetches, "fetches"),
-            _ => (&mut self.counts.calls, self.manners.calls, "calls"),
-        };
-        if *spent >= budget {
-            return Err(EngineError::Spent { engine: self.engine.name().to_owned(), what, budget });
+        self.afford(ask)?;
+        match ask {
+            Question::Fetch { .. } => self.counts.fetches += 1,
+            _ => self.counts.calls += 1,
         }
-        *spent += 1;
         Ok(())
+    }
+
+    /// Fails when there is no budget for a question.
+    fn afford(&self, ask: &Question) -> Result<(), EngineError> {
+        let (spent, budget, what) = match ask {
+            Question::Fetch { .. } => (self.counts.fetches, self.manners.fetches, "fetches"),
+            _ => (self.counts.calls, self.manners.calls, "calls"),
+        };
+        if spent < budget {
+            return Ok(());
+        }
+        Err(EngineError::Spent { engine: self.engine.name().to_owned(), what, budget })
     }
 
     fn note(&mut self, ask: &Question, answer: &Answer, again: Option<&Answer>) {

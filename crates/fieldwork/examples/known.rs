@@ -17,6 +17,7 @@ use lookalike_engines::{
     Building, EngineError, Fetched, IndexBuilder, Query, Results, SearchEngine, sqlite::SqliteBuilder,
     sqlite::SqliteEngine, tantivy::TantivyBuilder, tantivy::TantivyEngine,
 };
+use lookalike_fieldwork::compare::{compare, draw};
 use lookalike_fieldwork::size::{Plan, sample};
 use lookalike_fieldwork::{Desk, Own};
 
@@ -91,10 +92,7 @@ fn read(path: &str) -> Result<Pages, Box<dyn Error>> {
 }
 
 /// An engine of these pages.
-fn build(
-    mut builder: Box<dyn IndexBuilder>,
-    pages: &[&(String, String)],
-) -> Result<(), EngineError> {
+fn build(mut builder: Box<dyn IndexBuilder>, pages: &[&(String, String)]) -> Result<(), EngineError> {
     for (url, text) in pages {
         builder.add(url, text, text)?;
     }
@@ -126,19 +124,63 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (one, two) = (folder.path().join("one"), folder.path().join("two.db"));
     build(TantivyBuilder::create(&one, &Building::default())?, &first)?;
     build(SqliteBuilder::create(&two, &Building::default())?, &second)?;
-    println!("{} pages: own {}, tantivy {}, sqlite {}; cap {cap}, {runs} runs", pages.len(), own.len(), first.len(), second.len());
+    println!(
+        "{} pages: own {}, tantivy {}, sqlite {}; cap {cap}, {runs} runs",
+        pages.len(),
+        own.len(),
+        first.len(),
+        second.len()
+    );
     let engines: [(Box<dyn SearchEngine>, usize); 2] = [
         (Box::new(TantivyEngine::open("tantivy", &one, cap)?), first.len()),
         (Box::new(SqliteEngine::open("sqlite", &two, cap)?), second.len()),
     ];
     println!("engine     calls  fetches  draws   ess   RMSE   bias  covers  share reached");
+    let mut all: Vec<Shared<Box<dyn SearchEngine>>> = Vec::new();
     for (engine, truth) in engines {
         let mut shared = Shared { engine, answers: HashMap::new(), pages: HashMap::new(), fetches: 0 };
         truly_reached(&mut shared, &own, if truth == first.len() { &first } else { &second })?;
         for budget in [500, 1_000, 2_000, 5_000] {
             table_row(&mut shared, &own, truth as f64, budget, runs)?;
         }
+        all.push(shared);
     }
+    println!("ratio: calls in all, draws; RMSE, bias and covers by overlap, by sizes, by both");
+    for budget in [500, 1_000, 2_000, 5_000] {
+        ratio_row(&mut all, &own, first.len() as f64 / second.len() as f64, budget, runs)?;
+    }
+    Ok(())
+}
+
+/// How far off the ratio of both sizes is, at a budget for each engine.
+fn ratio_row(
+    all: &mut [Shared<Box<dyn SearchEngine>>],
+    own: &Own,
+    truth: f64,
+    budget: u64,
+    runs: u64,
+) -> Result<(), Box<dyn Error>> {
+    let mut sums = [(0.0, 0.0, 0u64); 3];
+    let mut draws = 0;
+    for seed in 0..runs {
+        let mut views: Vec<Run<'_>> = all.iter_mut().map(|of| Run { of, calls: 0, budget }).collect();
+        let mut desks: Vec<Desk<'_>> =
+            views.iter_mut().map(|view| Desk::new(view, own, usize::MAX)).collect();
+        let sides = draw(&mut desks, &Plan { seed, looked_at: 2, ..Plan::default() })?;
+        draws += sides[0].draws.len();
+        let found = compare(&sides, seed);
+        for (sum, found) in sums.iter_mut().zip([&found.by_overlap, &found.by_size, &found.relative]) {
+            let Some(found) = found[1] else { continue };
+            let off = truth * found.value - 1.0;
+            *sum = (sum.0 + off * off, sum.1 + off, sum.2 + u64::from(found.covers(1.0 / truth)));
+        }
+    }
+    let n = runs as f64;
+    let told = sums.map(|(squares, bias, covered)| {
+        let covered = 100.0 * covered as f64 / n;
+        format!("{:5.1}% {:+5.1}% {covered:5.1}%", 100.0 * (squares / n).sqrt(), 100.0 * bias / n)
+    });
+    println!("{:6} {:6.0}   {}", 2 * budget, draws as f64 / n, told.join("   "));
     Ok(())
 }
 
@@ -148,7 +190,7 @@ fn truly_reached(
     own: &Own,
     pages: &[&(String, String)],
 ) -> Result<(), Box<dyn Error>> {
-    let mut run = Run { of: shared, calls: 0, budget: u64::MAX, };
+    let mut run = Run { of: shared, calls: 0, budget: u64::MAX };
     let mut desk = Desk::new(&mut run, own, usize::MAX);
     let found = sample(&mut desk, &Plan { draws: 300, ..Plan::default() })?;
     let mut met: std::collections::HashSet<String> = std::collections::HashSet::new();
@@ -163,7 +205,11 @@ fn truly_reached(
         let results = answer.usable().to_vec();
         met.extend(results.into_iter().map(|page| desk.url(page).to_owned()));
     }
-    println!("truly reached {:.3}: queries usable {usable}, without results {none}, with too many {many}; {:?}", met.len() as f64 / pages.len() as f64, found.amiss);
+    println!(
+        "truly reached {:.3}: queries usable {usable}, without results {none}, with too many {many}; {:?}",
+        met.len() as f64 / pages.len() as f64,
+        found.amiss
+    );
     Ok(())
 }
 

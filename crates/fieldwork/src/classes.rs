@@ -1,1 +1,66 @@
-//! To come.
+//! How many pages an index has when near-duplicates count once.
+//!
+//! Of a page that was met, the engine is asked for its likes by a strong query; a page that is one of `c` counts `1/c`. The weighted mean
+//! of that is the share of the index that is left when of each class one stays. Likes that a strong query does not find are not seen, so
+//! the share may be too high, never too low by much.
+
+use lookalike_census::{Estimate, Random};
+use lookalike_engines::EngineError;
+
+use crate::desk::{Desk, PageId};
+use crate::presence::{SAME, STRONG};
+use crate::sampling::Draw;
+
+/// Results of a strong query that are looked at.
+const LOOKED_AT: usize = 20;
+
+/// Rounds of a bootstrap.
+const ROUNDS: u64 = 400;
+
+/// The share of an index that is left when of near-duplicates one stays, from one page of each draw and at most so many; nothing when
+/// no page could be asked for. Ends quietly with the budget.
+pub fn distinct(
+    desk: &mut Desk<'_>,
+    draws: &[Draw],
+    most: usize,
+    seed: u64,
+) -> Result<Option<(Estimate, usize)>, EngineError> {
+    let mut seen: Vec<(f64, f64)> = Vec::new();
+    for met in draws.iter().filter_map(|draw| draw.met.first()) {
+        if seen.len() == most {
+            break;
+        }
+        match likes(desk, met.page) {
+            Ok(Some(likes)) => seen.push((met.weight, met.weight / likes as f64)),
+            Ok(None) => {}
+            Err(EngineError::Spent { .. }) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    let share = |seen: &mut dyn Iterator<Item = &(f64, f64)>| {
+        let (all, left) = seen.fold((0.0, 0.0), |(all, left), pair| (all + pair.0, left + pair.1));
+        (all > 0.0).then(|| left / all)
+    };
+    let Some(value) = share(&mut seen.iter()) else { return Ok(None) };
+    let draw = |round| {
+        let mut random = Random::part(seed, round);
+        share(&mut (0..seen.len()).filter_map(|_| random.pick(&seen)))
+    };
+    let estimate = Estimate::around(value, (0..ROUNDS).filter_map(draw).collect());
+    Ok(estimate.map(|estimate| (estimate, seen.len())))
+}
+
+/// How many pages the engine has that are like this one, itself included; nothing when it cannot be asked.
+fn likes(desk: &mut Desk<'_>, page: PageId) -> Result<Option<usize>, EngineError> {
+    let Some(contents) = desk.read(page).cloned() else { return Ok(None) };
+    let query = desk.own().rarest(&contents.known, STRONG);
+    if query.is_empty() {
+        return Ok(None);
+    }
+    let Some(results) = desk.search_all(&query)? else { return Ok(None) };
+    let mut likes = 1;
+    for &other in results.iter().filter(|&&other| other != page).take(LOOKED_AT) {
+        likes += usize::from(desk.contents(other)?.is_some_and(|other| other.jaccard(&contents) >= SAME));
+    }
+    Ok(Some(likes))
+}

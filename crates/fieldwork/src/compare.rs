@@ -1,1 +1,296 @@
-//! To come.
+//! What engines share, and how large they are beside each other.
+//!
+//! Pages are drawn from every engine in turn, with the weights that make them uniform, and looked for in all others. `f_xy` is what share
+//! of `x` is in `y`; both directions together give `|x|/|y| = f_yx/f_xy`, whatever the sizes are. The same draws also give each engine's
+//! size by itself ([`crate::size`]), and so a second ratio; the two are put together by their errors, which a bootstrap over draws tells,
+//! and how far they go together. The overlap needs no pages that cannot be met, the sizes need no page to be found: where one is weak,
+//! the other often is not.
+
+use lookalike_census::sightings::Shares;
+use lookalike_census::{Estimate, Random, least_squares};
+use lookalike_engines::EngineError;
+
+use crate::FieldError;
+use crate::desk::Desk;
+use crate::pool::{self, Pool};
+use crate::presence::{Presence, look_for};
+use crate::regression;
+use crate::sampling::{Amiss, Draw, Sampler};
+use crate::size::Plan;
+
+/// Rounds of the bootstrap.
+const ROUNDS: u64 = 300;
+
+/// A page that was drawn from one engine and looked for in the others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Checked {
+    /// How many pages it stands for.
+    pub weight: f64,
+    /// Engines that answered, as bits; the one that it was drawn from is always among them.
+    pub asked: u64,
+    /// Those of them that have it.
+    pub found: u64,
+}
+
+/// What came of one draw.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Drawn {
+    /// The pages.
+    pub pages: Vec<Checked>,
+    /// What it says about the size of its engine.
+    pub size: f64,
+    /// What its query finds at home.
+    pub at_home: f64,
+}
+
+/// All draws from one engine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    /// The engine's name.
+    pub name: String,
+    /// Its draws.
+    pub draws: Vec<Drawn>,
+    /// The mean of what queries find at home, over all of them.
+    pub known: f64,
+    /// Pages that were found under another address.
+    pub alike: u64,
+    /// Pages that were looked for in vain because of silence.
+    pub unknown: u64,
+    /// What was amiss.
+    pub amiss: Amiss,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// `f_xy` of every two engines, by rows; nothing on the diagonal.
+    pub shares: Vec<Vec<Option<Estimate>>>,
+    /// Sizes beside the first engine's, from overlaps alone.
+    pub by_overlap: Vec<Option<Estimate>>,
+    /// The same from each engine's own size.
+    pub by_size: Vec<Option<Estimate>>,
+    /// Both together.
+    pub relative: Vec<Option<Estimate>>,
+    /// Pages of each engine.
+    pub sizes: Vec<Option<Estimate>>,
+    /// All pages of all engines, in units of the first.
+    pub union: Option<Estimate>,
+    /// The sum of squares that overlaps leave when all pairs are fitted together.
+    pub squares: Option<f64>,
+}
+
+/// Draws from all engines in turn until the first has no budget left.
+pub fn draw(desks: &mut [Desk<'_>], plan: &Plan) -> Result<Vec<Side>, FieldError> {
+    let mut pools = Vec::new();
+    for (number, desk) in desks.iter_mut().enumerate() {
+        let scale = pool::pilot(desk, &mut Random::part(plan.seed, 2 * number as u64))?;
+        let pool = Pool::new(desk.own(), scale, desk.limit());
+        if scale == 0.0 || pool.is_empty() {
+            return Err(FieldError::Nothing { engine: desk.name().to_owned() });
+        }
+        pools.push(pool);
+    }
+    let mut samplers: Vec<Sampler<'_>> = pools
+        .iter()
+        .enumerate()
+        .map(|(number, pool)| {
+            Sampler::new(pool, plan.looked_at, Random::part(plan.seed, 2 * number as u64 + 1))
+        })
+        .collect();
+    let mut draws: Vec<Vec<(Draw, Vec<Checked>)>> = vec![Vec::new(); desks.len()];
+    let mut told = vec![(0, 0); desks.len()];
+    'all: for _ in 0..plan.draws {
+        for engine in 0..desks.len() {
+            match one(desks, &mut samplers[engine], engine, &mut told[engine]) {
+                Ok(drawn) => draws[engine].extend(drawn),
+                Err(EngineError::Spent { .. }) => break 'all,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    let amiss: Vec<Amiss> = samplers.iter().map(|sampler| sampler.amiss).collect();
+    let sides = draws.into_iter().zip(&pools).zip(&*desks).zip(told).zip(amiss);
+    Ok(sides
+        .map(|((((draws, pool), desk), (alike, unknown)), amiss)| {
+            let (draws, known) = weighed(draws, pool, desk);
+            Side { name: desk.name().to_owned(), draws, known, alike, unknown, amiss }
+        })
+        .collect())
+}
+
+/// One draw, whose pages are looked for in all other engines. Pages that could not be looked for everywhere are there all the same.
+fn one(
+    desks: &mut [Desk<'_>],
+    sampler: &mut Sampler<'_>,
+    engine: usize,
+    told: &mut (u64, u64),
+) -> Result<Option<(Draw, Vec<Checked>)>, EngineError> {
+    let Some(draw) = sampler.draw(&mut desks[engine])? else { return Ok(None) };
+    let mut pages = Vec::new();
+    for met in &draw.met {
+        let mut page = Checked { weight: met.weight, asked: 1 << engine, found: 1 << engine };
+        let Some(contents) = desks[engine].read(met.page).cloned() else { continue };
+        let url = desks[engine].url(met.page).to_owned();
+        for other in (0..desks.len()).filter(|&other| other != engine) {
+            let presence = look_for(&mut desks[other], &url, &contents)?;
+            told.0 += u64::from(presence == Presence::Alike);
+            match presence.found() {
+                None => told.1 += 1,
+                Some(found) => {
+                    page.asked |= 1 << other;
+                    page.found |= u64::from(found) << other;
+                }
+            }
+        }
+        pages.push(page);
+    }
+    Ok(Some((draw, pages)))
+}
+
+/// Draws with what they say about the size, pages that cannot be met included.
+fn weighed(draws: Vec<(Draw, Vec<Checked>)>, pool: &Pool, desk: &Desk<'_>) -> (Vec<Drawn>, f64) {
+    let reach = pool.reach(desk);
+    let (at_home, known) = pool.at_home(desk.own(), |document| 1.0 / reach.of(document.len()));
+    let stands_for = |page| desk.read(page).map_or(1.0, |contents| 1.0 / reach.of(contents.all.len()));
+    let drawn = draws
+        .into_iter()
+        .map(|(draw, mut pages)| {
+            let mut size = 0.0;
+            for (met, page) in draw.met.iter().zip(&mut pages) {
+                page.weight *= stands_for(met.page);
+                size += page.weight;
+            }
+            Drawn { pages, size, at_home: at_home[draw.place] }
+        })
+        .collect();
+    (drawn, known)
+}
+
+/// What share of the pages of `x` is in `y`, by these draws.
+fn share(draws: &[&Drawn], y: usize) -> Option<f64> {
+    let asked = draws.iter().flat_map(|draw| &draw.pages).filter(|page| page.asked >> y & 1 == 1);
+    let (all, found) = asked.fold((0.0, 0.0), |(all, found), page| {
+        (all + page.weight, found + page.weight * (page.found >> y & 1) as f64)
+    });
+    (all > 0.0).then(|| found / all)
+}
+
+/// The mean over pages of one over the number of engines that have them.
+fn alone(draws: &[&Drawn], engines: usize) -> Option<f64> {
+    let everywhere = (1u64 << engines) - 1;
+    let pages = draws.iter().flat_map(|draw| &draw.pages).filter(|page| page.asked == everywhere);
+    let (all, parts) = pages.fold((0.0, 0.0), |(all, parts), page| {
+        (all + page.weight, parts + page.weight / f64::from(page.found.count_ones().max(1)))
+    });
+    (all > 0.0).then(|| parts / all)
+}
+
+/// All that one set of draws says; the bootstrap asks for it again and again.
+struct Said {
+    shares: Shares,
+    by_overlap: Option<Vec<f64>>,
+    squares: Option<f64>,
+    sizes: Vec<Option<f64>>,
+    alone: Vec<Option<f64>>,
+}
+
+fn said(draws: &[Vec<&Drawn>], known: &[f64]) -> Said {
+    let shares = Shares::by(draws.len(), |x, y| share(&draws[x], y));
+    let fitted = least_squares::sizes(&shares).filter(|fitted| fitted.values.iter().all(|&size| size > 0.0));
+    let size = |(draws, &known): (&Vec<&Drawn>, &f64)| {
+        let pairs: Vec<(f64, f64)> = draws.iter().map(|draw| (draw.size, draw.at_home)).collect();
+        regression::mean(&pairs, known).map(|mean| mean.value).filter(|&value| value > 0.0)
+    };
+    Said {
+        squares: fitted.as_ref().map(|fitted| fitted.squares),
+        by_overlap: fitted.map(|fitted| fitted.values),
+        sizes: draws.iter().zip(known).map(size).collect(),
+        alone: draws.iter().map(|engine| alone(engine, draws.len())).collect(),
+        shares,
+    }
+}
+
+/// As many draws, each of them any of these.
+fn again<'d>(draws: &[&'d Drawn], random: &mut Random) -> Vec<&'d Drawn> {
+    draws.iter().filter_map(|_| random.pick(draws).copied()).collect()
+}
+
+/// Works out what the draws say.
+pub fn compare(sides: &[Side], seed: u64) -> Comparison {
+    let known: Vec<f64> = sides.iter().map(|side| side.known).collect();
+    let all: Vec<Vec<&Drawn>> = sides.iter().map(|side| side.draws.iter().collect()).collect();
+    let now = said(&all, &known);
+    let rounds: Vec<Said> = (0..ROUNDS)
+        .map(|round| {
+            let mut random = Random::part(seed, round);
+            let drawn: Vec<Vec<&Drawn>> = all.iter().map(|draws| again(draws, &mut random)).collect();
+            said(&drawn, &known)
+        })
+        .collect();
+    let engines = sides.len();
+    let overlap = |said: &Said, x: usize| said.by_overlap.as_ref().map(|values| values[x]);
+    let sizes = |said: &Said, x: usize| Some(said.sizes[x]? / said.sizes[0]?);
+    let mut found = Comparison {
+        shares: vec![vec![None; engines]; engines],
+        by_overlap: Vec::new(),
+        by_size: Vec::new(),
+        relative: Vec::new(),
+        sizes: Vec::new(),
+        union: None,
+        squares: now.squares,
+    };
+    let mut weights = Vec::new();
+    for x in 0..engines {
+        for y in (0..engines).filter(|&y| y != x) {
+            found.shares[x][y] = spread(&now, &rounds, |said| said.shares.of(x, y));
+        }
+        found.by_overlap.push(on_log_scale(&now, &rounds, |said| overlap(said, x)));
+        found.by_size.push(on_log_scale(&now, &rounds, |said| sizes(said, x)));
+        let weight = balance(&rounds, |said| overlap(said, x), |said| sizes(said, x));
+        weights.push(weight);
+        found
+            .relative
+            .push(on_log_scale(&now, &rounds, |said| both(overlap(said, x), sizes(said, x), weight)));
+        found.sizes.push(on_log_scale(&now, &rounds, |said| said.sizes[x]));
+    }
+    found.union = on_log_scale(&now, &rounds, |said| {
+        let part = |x: usize| Some(both(overlap(said, x), sizes(said, x), weights[x])? * said.alone[x]?);
+        (0..engines).map(part).sum()
+    });
+    found
+}
+
+/// Two ratios, the first with this weight, on the scale of logarithms; one where there is no other.
+fn both(one: Option<f64>, other: Option<f64>, weight: f64) -> Option<f64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some((weight * one.ln() + (1.0 - weight) * other.ln()).exp()),
+        (one, other) => one.or(other),
+    }
+}
+
+/// The weight of the first of two numbers that leaves the least error, by how they spread and go together.
+fn balance(rounds: &[Said], one: impl Fn(&Said) -> Option<f64>, other: impl Fn(&Said) -> Option<f64>) -> f64 {
+    let pairs: Vec<(f64, f64)> =
+        rounds.iter().filter_map(|said| Some((one(said)?.ln(), other(said)?.ln()))).collect();
+    let n = pairs.len().max(1) as f64;
+    let means = pairs.iter().fold((0.0, 0.0), |sums, pair| (sums.0 + pair.0 / n, sums.1 + pair.1 / n));
+    let (mut first, mut second, mut together) = (0.0, 0.0, 0.0);
+    for pair in &pairs {
+        let (a, b) = (pair.0 - means.0, pair.1 - means.1);
+        (first, second, together) = (first + a * a, second + b * b, together + a * b);
+    }
+    let spread = first + second - 2.0 * together;
+    if spread > 0.0 { ((second - together) / spread).clamp(0.0, 1.0) } else { 0.5 }
+}
+
+fn spread(now: &Said, rounds: &[Said], of: impl Fn(&Said) -> Option<f64>) -> Option<Estimate> {
+    Estimate::around(of(now)?, rounds.iter().filter_map(of).collect())
+}
+
+/// A positive number whose logarithm spreads as in the rounds.
+fn on_log_scale(now: &Said, rounds: &[Said], of: impl Fn(&Said) -> Option<f64>) -> Option<Estimate> {
+    let value = of(now)?;
+    let logs = rounds.iter().filter_map(|said| of(said).map(f64::ln)).collect();
+    let error = Estimate::around(value.ln(), logs)?.error;
+    Some(Estimate::on_log_scale(value, error))
+}

@@ -86,6 +86,7 @@ pub struct Desk<'a> {
     numbers: HashMap<String, PageId>,
     answers: HashMap<WordId, Found>,
     pages: HashMap<PageId, Option<Contents>>,
+    asked: u64,
 }
 
 impl<'a> Desk<'a> {
@@ -93,7 +94,7 @@ impl<'a> Desk<'a> {
     pub fn new(engine: &'a mut dyn SearchEngine, own: &'a Own, limit: usize) -> Self {
         let limit = limit.min(engine.cap());
         let (urls, numbers) = (Vec::new(), HashMap::new());
-        Desk { engine, own, limit, urls, numbers, answers: HashMap::new(), pages: HashMap::new() }
+        Desk { engine, own, limit, urls, numbers, answers: HashMap::new(), pages: HashMap::new(), asked: 0 }
     }
 
     /// The own corpus.
@@ -109,6 +110,11 @@ impl<'a> Desk<'a> {
     /// Most results of an answer.
     pub fn limit(&self) -> usize {
         self.limit
+    }
+
+    /// Questions to the engine so far, fetches aside.
+    pub fn asked(&self) -> u64 {
+        self.asked
     }
 
     /// The address of a page.
@@ -140,6 +146,7 @@ impl<'a> Desk<'a> {
     pub fn search(&mut self, word: WordId) -> Result<&Found, EngineError> {
         if !self.answers.contains_key(&word) {
             let query = Query::all([self.own.spelling(word)]);
+            self.asked += 1;
             let found = match self.engine.search(&query, self.limit) {
                 Ok(results) if results.more => Found::TooMany,
                 Ok(results) => {
@@ -159,6 +166,7 @@ impl<'a> Desk<'a> {
     /// Asks for pages with all of these words, in the engine's order; nothing when it keeps silent.
     pub fn search_all(&mut self, words: &[WordId]) -> Result<Option<Vec<PageId>>, EngineError> {
         let query = Query::all(words.iter().map(|&word| self.own.spelling(word)));
+        self.asked += 1;
         match self.engine.search(&query, self.limit) {
             Ok(results) => Ok(Some(results.urls.iter().map(|url| self.number(url)).collect())),
             Err(error) if error.is_transient() => Ok(None),

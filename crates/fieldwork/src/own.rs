@@ -136,7 +136,8 @@ mod tests {
         let frequency = |word: &str| own.frequency(own.number(word).unwrap());
         assert_eq!((frequency("the"), frequency("cat"), frequency("mat")), (2, 2, 1));
         assert_eq!(own.documents().map(<[WordId]>::len).collect::<Vec<_>>(), [5, 2, 0]);
-        let spelled = |words: Vec<WordId>| words.iter().map(|&word| own.spelling(word).to_owned()).collect::<Vec<_>>();
+        let spelled =
+            |words: Vec<WordId>| words.iter().map(|&word| own.spelling(word).to_owned()).collect::<Vec<_>>();
         assert_eq!(spelled(own.queries(2)), ["cat", "the"]);
         assert_eq!(spelled(own.most_frequent(3)), ["cat", "the", "mat"]);
         let page = own.documents().next().unwrap().to_vec();

@@ -130,7 +130,8 @@ impl Pool {
         let mut reach = Reach { sums: [(0.0, 0.0); CLASSES] };
         for document in own.documents() {
             let fit = document.iter().filter(|&&word| self.place(word).is_some() && own.frequency(word) > 2);
-            let reached = 1.0 - fit.map(|&word| 1.0 - usable[class(own.frequency(word) as usize)]).product::<f64>();
+            let reached =
+                1.0 - fit.map(|&word| 1.0 - usable[class(own.frequency(word) as usize)]).product::<f64>();
             let (sum, all) = &mut reach.sums[class(document.len()) / 2];
             (*sum, *all) = (*sum + reached, *all + 1.0);
         }
@@ -180,7 +181,8 @@ impl Reach {
 
     /// How likely an own document is reached.
     pub fn mean(&self) -> f64 {
-        let (sum, all) = self.sums.iter().fold((0.0, 0.0), |(sum, all), class| (sum + class.0, all + class.1));
+        let (sum, all) =
+            self.sums.iter().fold((0.0, 0.0), |(sum, all), class| (sum + class.0, all + class.1));
         if all > 0.0 { sum / all } else { 0.0 }
     }
 

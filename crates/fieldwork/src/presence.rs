@@ -1,1 +1,85 @@
-//! To come.
+//! Whether an engine has a page: by its address where the engine can be asked for one, else by a strong query of the page's rarest words.
+//!
+//! With a strong query a page is there when its address is among the results, or a page that has almost the same words. Pages that no
+//! word of the own corpus is on cannot be asked for.
+
+use lookalike_engines::EngineError;
+
+use crate::desk::{Contents, Desk};
+
+/// Words of a strong query.
+pub const STRONG: usize = 8;
+
+/// Share of words in common from which on two pages are one.
+pub const SAME: f64 = 0.9;
+
+/// Results of a strong query that are looked at.
+const LOOKED_AT: usize = 5;
+
+/// What a check says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// The engine has the address.
+    There,
+    /// It has another page with almost the same words.
+    Alike,
+    /// It has neither.
+    Missing,
+    /// It kept silent, or there is nothing to ask for.
+    Unknown,
+}
+
+impl Presence {
+    /// Whether it is there, where that is known.
+    pub fn found(self) -> Option<bool> {
+        match self {
+            Presence::There | Presence::Alike => Some(true),
+            Presence::Missing => Some(false),
+            Presence::Unknown => None,
+        }
+    }
+}
+
+/// Looks for a page of another engine.
+pub fn look_for(desk: &mut Desk<'_>, url: &str, contents: &Contents) -> Result<Presence, EngineError> {
+    match desk.engine().has(url) {
+        Some(Ok(true)) => return Ok(Presence::There),
+        Some(Err(error)) if !error.is_transient() => return Err(error),
+        // An engine may have the page under another address.
+        _ => {}
+    }
+    let query = desk.own().rarest(&contents.known, STRONG);
+    if query.is_empty() {
+        return Ok(Presence::Unknown);
+    }
+    let Some(results) = desk.search_all(&query)? else { return Ok(Presence::Unknown) };
+    let wanted = plain(url);
+    if results.iter().any(|&page| plain(desk.url(page)) == wanted) {
+        return Ok(Presence::There);
+    }
+    for &page in results.iter().take(LOOKED_AT) {
+        if desk.contents(page)?.is_some_and(|other| other.jaccard(contents) >= SAME) {
+            return Ok(Presence::Alike);
+        }
+    }
+    Ok(Presence::Missing)
+}
+
+/// An address without what makes no difference: scheme, `www.`, a slash at the end, a fragment.
+fn plain(url: &str) -> &str {
+    let url = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let url = url.split_once('#').map_or(url, |(before, _)| before);
+    url.strip_prefix("www.").unwrap_or(url).trim_end_matches('/')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_that_are_one() {
+        assert_eq!(plain("https://www.a.org/b/#top"), plain("http://a.org/b"));
+        assert_ne!(plain("http://a.org/b"), plain("http://a.org/c"));
+        assert_eq!(plain("page-17"), "page-17");
+    }
+}

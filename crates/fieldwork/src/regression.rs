@@ -40,7 +40,10 @@ mod tests {
                     (5.0 * companion + 0.3 * random.unit(), companion)
                 })
                 .collect();
-            (mean(&draws, 0.5).unwrap(), Estimate::mean(&draws.iter().map(|draw| draw.0).collect::<Vec<_>>()).unwrap())
+            (
+                mean(&draws, 0.5).unwrap(),
+                Estimate::mean(&draws.iter().map(|draw| draw.0).collect::<Vec<_>>()).unwrap(),
+            )
         };
         let runs: Vec<_> = (0..300).map(run).collect();
         let average = runs.iter().map(|(with, _)| with.value).sum::<f64>() / 300.0;

@@ -211,18 +211,19 @@ impl<'p> Sampler<'p> {
 
 /// How many uniform pages would tell as much as these weights.
 pub fn effective(weights: impl Iterator<Item = f64>) -> f64 {
-    let (sum, squares) = weights.fold((0.0, 0.0), |(sum, squares), weight| (sum + weight, squares + weight * weight));
+    let (sum, squares) =
+        weights.fold((0.0, 0.0), |(sum, squares), weight| (sum + weight, squares + weight * weight));
     if squares > 0.0 { sum * sum / squares } else { 0.0 }
 }
 
-/// Draws until the budget is used up, or so many are there. Any other error is passed on.
+/// Draws until the budget is used up, or so many draws are there, or the desk has asked so often. Any other error is passed on.
 pub fn until_spent(
     sampler: &mut Sampler<'_>,
     desk: &mut Desk<'_>,
-    most: usize,
+    (most, calls): (usize, u64),
 ) -> Result<Vec<Draw>, EngineError> {
     let mut draws = Vec::new();
-    while draws.len() < most {
+    while draws.len() < most && desk.asked() < calls {
         match sampler.draw(desk) {
             Ok(draw) => draws.extend(draw),
             Err(EngineError::Spent { .. }) => break,

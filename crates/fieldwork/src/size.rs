@@ -25,13 +25,15 @@ pub struct Plan {
     pub looked_at: usize,
     /// Most draws; the budget of the engine ends them sooner, as a rule.
     pub draws: usize,
+    /// Most questions to the engine; what is left of its budget is for others.
+    pub calls: u64,
     /// What all chance follows from.
     pub seed: u64,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        Plan { looked_at: LOOKED_AT, draws: usize::MAX, seed: 0 }
+        Plan { looked_at: LOOKED_AT, draws: usize::MAX, calls: u64::MAX, seed: 0 }
     }
 }
 
@@ -78,7 +80,7 @@ pub fn sample(desk: &mut Desk<'_>, plan: &Plan) -> Result<Sample, FieldError> {
         return Err(FieldError::Nothing { engine: desk.name().to_owned() });
     }
     let mut sampler = Sampler::new(&pool, plan.looked_at, Random::part(plan.seed, 1));
-    let draws = until_spent(&mut sampler, desk, plan.draws)?;
+    let draws = until_spent(&mut sampler, desk, (plan.draws, plan.calls))?;
     let amiss = sampler.amiss;
     Ok(Sample { pool, draws, amiss })
 }

@@ -1,6 +1,7 @@
 //! What can be typed. Each option says once what it means; help texts come from here.
 
 mod bench;
+mod census;
 mod index;
 mod job;
 mod judgments;
@@ -24,6 +25,10 @@ use crate::exit::Failure;
 use crate::progress::Style;
 
 pub use bench::{BenchCommand, BenchServeArgs};
+pub use census::{
+    AskingArgs, CensusCommand, CensusCompareArgs, CensusIndexArgs, CensusIpArgs, CensusSampleArgs,
+    CensusSizeArgs, IndexKindArg,
+};
 pub use index::{
     IndexAddArgs, IndexCommand, IndexCreateArgs, IndexLookArgs, IndexMergeArgs, IndexQueryArgs,
     IndexRemoveArgs, WritingArgs,
@@ -115,6 +120,9 @@ pub enum Command {
     /// Keep one of each near-duplicate in ranked results
     #[command(subcommand, arg_required_else_help = true)]
     Runs(RunsCommand),
+    /// Estimate how large search engines are and how much they share, and draw fair samples of pages
+    #[command(subcommand, arg_required_else_help = true)]
+    Census(CensusCommand),
     /// Measure methods on a corpus
     #[command(subcommand, arg_required_else_help = true)]
     Lab(LabCommand),

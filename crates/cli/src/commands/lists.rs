@@ -84,7 +84,7 @@ impl Targets {
 }
 
 /// Writes a file, compressed as its name asks.
-fn write_text(target: &Path, text: &str) -> Result<(), CorpusError> {
+pub(super) fn write_text(target: &Path, text: &str) -> Result<(), CorpusError> {
     let mut sink = Sink::create(target, Compression::named(target))?;
     let written = sink.write_all(text.as_bytes());
     written.map_err(|source| CorpusError::Write { name: target.display().to_string(), source })?;

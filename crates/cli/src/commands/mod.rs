@@ -2,6 +2,7 @@
 
 mod apply;
 mod bench;
+mod census;
 mod check;
 mod compare;
 mod convert;
@@ -47,6 +48,7 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         Command::Transfer(args) => transfer::run(&args, watch),
         Command::Urls(args) => urls::run(&args, watch),
         Command::Index(command) => index::run(&command, watch),
+        Command::Census(command) => census::run(&command, watch),
         Command::Lexicon(args) => lexicon::run(&args, watch),
         Command::Lab(LabCommand::Compare(args)) => lab_compare::run(&args, watch),
         Command::Lab(LabCommand::Tune(args)) => tune::run(&args, watch),

@@ -1,0 +1,197 @@
+//! Options of the census.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{InputArgs, ReadingArgs};
+
+/// The commands of the census.
+#[derive(Debug, Subcommand)]
+pub enum CensusCommand {
+    /// Estimate how many pages a search engine has
+    ///
+    /// Words of your own documents are the queries. Pages that are found are weighed by how many queries find them, so that long pages
+    /// do not count more than short ones; pages that no query reaches are stood for by those of their length. Nothing is contacted but
+    /// the engine that is named.
+    #[command(override_usage = "lookalike census size [OPTIONS] <ENGINE> --own <CORPUS>...")]
+    Size(Box<CensusSizeArgs>),
+    /// Estimate how much search engines share, and how large they are beside each other
+    ///
+    /// Pages are drawn from each engine and looked for in all others: by address where an engine can be asked for one, else by their
+    /// eight rarest words. A page with almost the same words counts as the same.
+    #[command(override_usage = "lookalike census compare [OPTIONS] <ENGINE> <ENGINE>... --own <CORPUS>...")]
+    Compare(Box<CensusCompareArgs>),
+    /// Draw pages of a search engine, with the weights that make them a uniform sample
+    #[command(
+        override_usage = "lookalike census sample [OPTIONS] <ENGINE> --own <CORPUS>... --output <FILE>"
+    )]
+    Sample(Box<CensusSampleArgs>),
+    /// Estimate the pages of the web from a recorded sample of addresses
+    ///
+    /// Reads what was found at random addresses; contacts none.
+    Ip(CensusIpArgs),
+    /// Build an index of a corpus, to be measured or to measure with
+    #[command(override_usage = "lookalike census index [OPTIONS] --output <PATH> <INPUT>...")]
+    Index(Box<CensusIndexArgs>),
+}
+
+/// How engines are asked.
+#[derive(Debug, Clone, Args)]
+pub struct AskingArgs {
+    /// Your own documents, whose words are the queries: files, folders or patterns
+    ///
+    /// The more they are like the engine's pages, the better; a few thousand are enough.
+    #[arg(long, value_name = "CORPUS", num_args = 1.., required = true)]
+    pub own: Vec<OsString>,
+
+    /// Most own documents that are taken; of more, so many at random
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    pub own_documents: usize,
+
+    /// Most calls to each engine: searches, and questions for an address
+    #[arg(long, value_name = "N", default_value_t = 2_000, help_heading = "Asking")]
+    pub calls: u64,
+
+    /// Most pages fetched from each engine
+    #[arg(long, value_name = "N", default_value_t = 20_000, help_heading = "Asking")]
+    pub fetches: u64,
+
+    /// Most results asked for; no more than an engine shows
+    #[arg(long, value_name = "N", help_heading = "Asking")]
+    pub limit: Option<usize>,
+
+    /// Least seconds between two calls, instead of what an engine's description says (1 over HTTP, else 0)
+    #[arg(long, value_name = "SECONDS", help_heading = "Asking")]
+    pub delay: Option<f64>,
+
+    /// Record of every question and answer: a file for one engine, a folder for several
+    ///
+    /// The same command with the same record goes on where it was stopped, and asks nothing twice. A record is itself an engine:
+    /// transcript:FILE.
+    #[arg(long, value_name = "PATH", help_heading = "Asking")]
+    pub transcript: Option<PathBuf>,
+
+    /// What all chance follows from
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
+
+    /// How own documents are read.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
+}
+
+/// `census size`
+#[derive(Debug, Args)]
+pub struct CensusSizeArgs {
+    /// The engine: [NAME=]KIND:PATH with a kind of tantivy, sqlite, http or transcript; or a path that shows what it is
+    #[arg(value_name = "ENGINE")]
+    pub engine: String,
+
+    /// How it is asked.
+    #[command(flatten)]
+    pub asking: AskingArgs,
+
+    /// Pages whose near-duplicates in the engine are looked for; each costs a call
+    ///
+    /// From them follows the size with every class of near-duplicates counted once. At most a fifth of the calls.
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub classes: usize,
+
+    /// Also ask for any of the most frequent words, whose count is a lower bound by the engine's own word
+    #[arg(long)]
+    pub lower_bound: bool,
+}
+
+/// `census compare`
+#[derive(Debug, Args)]
+pub struct CensusCompareArgs {
+    /// The engines, two or more: [NAME=]KIND:PATH each
+    #[arg(value_name = "ENGINE", num_args = 2.., required = true)]
+    pub engines: Vec<String>,
+
+    /// How they are asked.
+    #[command(flatten)]
+    pub asking: AskingArgs,
+
+    /// The size of the first engine, where it is known: the others follow from it
+    #[arg(long, value_name = "PAGES")]
+    pub known: Option<f64>,
+}
+
+/// `census sample`
+#[derive(Debug, Args)]
+pub struct CensusSampleArgs {
+    /// The engine: [NAME=]KIND:PATH
+    #[arg(value_name = "ENGINE")]
+    pub engine: String,
+
+    /// How it is asked.
+    #[command(flatten)]
+    pub asking: AskingArgs,
+
+    /// File for the pages, as JSON lines: url, weight, words, bytes
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// `census ip`
+#[derive(Debug, Args)]
+pub struct CensusIpArgs {
+    /// Servers that were found, as JSON lines: {"hosts":[PAGES,...],"addresses":N}
+    ///
+    /// hosts has the pages of each host behind the address, the one that answers first; addresses is at how many the same server
+    /// answers, 1 if it is not said.
+    #[arg(value_name = "FILE")]
+    pub servers: PathBuf,
+
+    /// Addresses that were drawn
+    #[arg(long, value_name = "N")]
+    pub draws: u64,
+
+    /// Addresses that could have been drawn
+    #[arg(long, value_name = "N", default_value_t = 1 << 32)]
+    pub space: u64,
+
+    /// What all chance follows from
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `census index`
+#[derive(Debug, Args)]
+pub struct CensusIndexArgs {
+    /// The pages.
+    #[command(flatten)]
+    pub input: InputArgs,
+
+    /// Folder or file of the new index
+    #[arg(short, long, value_name = "PATH")]
+    pub output: PathBuf,
+
+    /// Which engine it is for
+    #[arg(long, value_name = "KIND", default_value = "tantivy")]
+    pub kind: IndexKindArg,
+
+    /// Index only the first bytes of each text; pages are still given whole
+    #[arg(long, value_name = "N")]
+    pub first_bytes: Option<usize>,
+}
+
+/// Engines that indexes can be built for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum IndexKindArg {
+    /// A folder of tantivy
+    Tantivy,
+    /// A file of SQLite with FTS5
+    Sqlite,
+}

@@ -1,0 +1,165 @@
+//! From what was typed to own documents and engines that can be asked.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lookalike::corpus::Corpus;
+use lookalike::text::hash;
+use lookalike::walk::{self, Found, Watch};
+use lookalike_engines::open::Spec;
+use lookalike_engines::{Caller, EngineError, Fetched, Manners, Options, Query, Results, SearchEngine};
+use lookalike_fieldwork::{FieldError, Own};
+
+use crate::args::AskingArgs;
+use crate::console::tell;
+use crate::exit::Failure;
+use crate::progress::thousands;
+
+/// Reads the own documents; of more than were asked for, so many at random.
+pub(super) fn own(args: &AskingArgs, watch: &Watch) -> Result<Own, Failure> {
+    let corpus = Corpus::open(&args.own, args.reading.options())?;
+    let most = args.own_documents.max(1);
+    let mut drawn: Vec<(u64, String)> = Vec::new();
+    let (mut ordinal, mut rejected) = (0, 0u64);
+    let options = Arc::new((**corpus.options()).clone());
+    for shard in corpus.shards() {
+        walk::documents(shard, &options, args.reading.content_mode(), watch, |found| {
+            match found {
+                Found::Document { text, .. } => {
+                    drawn.push((hash::nth(ordinal, hash::mix(args.seed)), text.to_owned()));
+                    ordinal += 1;
+                }
+                Found::Rejected(_) => rejected += 1,
+                Found::Skipped(_) => {}
+            }
+            if drawn.len() > 2 * most {
+                thin(&mut drawn, most);
+            }
+            Ok(())
+        })?;
+    }
+    if rejected > 0 {
+        tell(format_args!("{} own documents could not be read and are left out", thousands(rejected)));
+    }
+    thin(&mut drawn, most);
+    let mut own = Own::new();
+    drawn.iter().for_each(|(_, text)| own.add(text));
+    Ok(own)
+}
+
+/// Leaves those with the smallest lots.
+fn thin(drawn: &mut Vec<(u64, String)>, most: usize) {
+    if drawn.len() > most {
+        drawn.select_nth_unstable_by_key(most, |(lot, _)| *lot);
+        drawn.truncate(most);
+    }
+    drawn.sort_unstable_by_key(|(lot, _)| *lot);
+}
+
+/// Opens an engine; the record of one of several goes into a folder, under its name.
+pub(super) fn caller(
+    spec: &str,
+    args: &AskingArgs,
+    of_several: bool,
+    watch: &Arc<Watch>,
+) -> Result<Caller, Failure> {
+    let options = Options { cap: args.limit, secret: |name| std::env::var(name).ok() };
+    let delay = args.delay.filter(|delay| delay.is_finite() && *delay >= 0.0);
+    if args.delay.is_some() && delay.is_none() {
+        return Err(Failure::Usage("--delay is a number of seconds, 0 or more".to_owned()));
+    }
+    let manners = Manners {
+        calls: args.calls,
+        fetches: args.fetches,
+        pause: delay.map(Duration::from_secs_f64),
+        seed: args.seed,
+        ..Manners::default()
+    };
+    let spec = Spec::parse(spec).map_err(|error| Failure::Usage(error.to_string()))?;
+    if let Some(record) = spec.transcript() {
+        return Caller::replay(record, manners).map_err(failed(watch));
+    }
+    let engine = spec.open(&options).map_err(failed(watch))?;
+    let record: Option<PathBuf> = match (&args.transcript, of_several) {
+        (Some(folder), true) => {
+            std::fs::create_dir_all(folder)
+                .map_err(|error| Failure::Missing(format!("{} cannot be made: {error}", folder.display())))?;
+            Some(folder.join(format!("{}.jsonl", engine.name())))
+        }
+        (file, _) => file.clone(),
+    };
+    let engine = Box::new(Stoppable { engine, watch: watch.clone() });
+    Caller::new(engine, record.as_deref(), manners).map_err(failed(watch))
+}
+
+/// What went wrong, or that it was stopped.
+pub(super) fn failed<E: Into<FieldError>>(watch: &Arc<Watch>) -> impl Fn(E) -> Failure {
+    let watch = watch.clone();
+    move |error| match watch.check() {
+        Err(stopped) => stopped.into(),
+        Ok(()) => Failure::Missing(error.into().to_string()),
+    }
+}
+
+/// An engine that is asked nothing more once the program is to end.
+struct Stoppable {
+    engine: Box<dyn SearchEngine>,
+    watch: Arc<Watch>,
+}
+
+impl Stoppable {
+    fn check(&self) -> Result<(), EngineError> {
+        self.watch.check().map_err(|stopped| EngineError::Broken {
+            engine: self.engine.name().to_owned(),
+            why: stopped.to_string(),
+        })
+    }
+}
+
+impl SearchEngine for Stoppable {
+    fn name(&self) -> &str {
+        self.engine.name()
+    }
+
+    fn kind(&self) -> &str {
+        self.engine.kind()
+    }
+
+    fn mark(&self) -> &str {
+        self.engine.mark()
+    }
+
+    fn cap(&self) -> usize {
+        self.engine.cap()
+    }
+
+    fn pause(&self) -> Duration {
+        self.engine.pause()
+    }
+
+    fn is_record(&self) -> bool {
+        self.engine.is_record()
+    }
+
+    fn search(&mut self, query: &Query, limit: usize) -> Result<Results, EngineError> {
+        self.check()?;
+        self.engine.search(query, limit)
+    }
+
+    fn fetch(&mut self, url: &str) -> Result<Option<Fetched>, EngineError> {
+        self.check()?;
+        self.engine.fetch(url)
+    }
+
+    fn knows_addresses(&self) -> bool {
+        self.engine.knows_addresses()
+    }
+
+    fn has(&mut self, url: &str) -> Option<Result<bool, EngineError>> {
+        if let Err(error) = self.check() {
+            return Some(Err(error));
+        }
+        self.engine.has(url)
+    }
+}

@@ -1,0 +1,177 @@
+//! `lookalike census compare`: what engines share.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use lookalike::walk::Watch;
+use lookalike_census::Estimate;
+use lookalike_engines::{Caller, SearchEngine};
+use lookalike_fieldwork::Desk;
+use lookalike_fieldwork::compare::{Comparison, Side, compare, draw};
+use lookalike_fieldwork::size::Plan;
+use serde::Serialize;
+
+use super::asking::{caller, failed, own};
+use super::{Engine, Told, print_json, print_notes};
+use crate::args::CensusCompareArgs;
+use crate::exit::{Failure, Outcome};
+use crate::progress::thousands;
+
+/// Results looked at for each query: each of them is looked for in all other engines.
+const LOOKED_AT: usize = 2;
+
+const ASSUMED: [&str; 3] = [
+    "a page that an engine has is found by its eight rarest words, as often in one engine as in another",
+    "what an engine shows for a query is all that it has for it, unless it says that there is more",
+    "pages with at least nine tenths of their words in common are one",
+];
+
+const UNSEEN: [&str; 2] = [
+    "pages that no engine has, and pages that queries of the own corpus do not reach",
+    "what one engine has of another, where both keep it under other words",
+];
+
+/// What `--json` prints. Stable: other programs read it.
+#[derive(Serialize)]
+struct Report {
+    engines: Vec<One>,
+    /// What share of the engine of the row the engine of the column has.
+    shares: Vec<Vec<Option<Told>>>,
+    /// All pages of all engines.
+    union: Option<Told>,
+    /// Whose size is known, so that the union is in pages; else it is in units of the first engine.
+    in_pages: bool,
+    squares: Option<f64>,
+    assumed: [&'static str; 3],
+    unseen: [&'static str; 2],
+    version: &'static str,
+}
+
+#[derive(Serialize)]
+struct One {
+    #[serde(flatten)]
+    engine: Engine,
+    draws: usize,
+    pages_looked_for: usize,
+    found_under_another_address: u64,
+    not_answered: u64,
+    /// Beside the first engine.
+    relative: Option<Told>,
+    relative_by_overlap: Option<Told>,
+    relative_by_size: Option<Told>,
+    pages: Option<Told>,
+    share_of_union: Option<f64>,
+}
+
+pub(crate) fn run(args: &CensusCompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    if args.known.is_some_and(|known| !known.is_finite() || known <= 0.0) {
+        return Err(Failure::Usage("--known is a number of pages above 0".to_owned()));
+    }
+    let own = own(&args.asking, watch)?;
+    let mut callers: Vec<Caller> =
+        args.engines.iter().map(|spec| caller(spec, &args.asking, true, watch)).collect::<Result<_, _>>()?;
+    told_apart(&callers)?;
+    let limits: Vec<usize> = callers.iter().map(|caller| caller.cap()).collect();
+    let mut desks: Vec<Desk<'_>> =
+        callers.iter_mut().zip(&limits).map(|(caller, &limit)| Desk::new(caller, &own, limit)).collect();
+    let plan = Plan { seed: args.asking.seed, looked_at: LOOKED_AT, ..Plan::default() };
+    let sides = draw(&mut desks, &plan).map_err(failed(watch))?;
+    drop(desks);
+    let found = compare(&sides, args.asking.seed);
+    let engines = callers.iter().zip(limits).map(|(caller, limit)| Engine::of(caller, limit)).collect();
+    let report = report(engines, &sides, &found, args.known);
+    if args.asking.json {
+        print_json(&report)?
+    } else {
+        report.print(&mut std::io::stdout().lock())?
+    }
+    Ok(Outcome::Done)
+}
+
+fn told_apart(callers: &[Caller]) -> Result<(), Failure> {
+    for (number, caller) in callers.iter().enumerate() {
+        if callers[..number].iter().any(|other| other.name() == caller.name()) {
+            let name = caller.name();
+            return Err(Failure::Usage(format!(
+                "two engines are called {name}; write NAME=KIND:PATH for one of them"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn report(engines: Vec<Engine>, sides: &[Side], found: &Comparison, known: Option<f64>) -> Report {
+    let told = |estimate: Option<Estimate>| estimate.map(Told::from);
+    let absolute = |estimate: Option<Estimate>| estimate.map(|estimate| estimate.times(known.unwrap_or(1.0)));
+    let one = |(x, (engine, side)): (usize, (Engine, &Side))| One {
+        engine,
+        draws: side.draws.len(),
+        pages_looked_for: side.draws.iter().map(|draw| draw.pages.len()).sum(),
+        found_under_another_address: side.alike,
+        not_answered: side.unknown,
+        relative: told(found.relative[x]),
+        relative_by_overlap: told(found.by_overlap[x]),
+        relative_by_size: told(found.by_size[x]),
+        pages: told(if known.is_some() { absolute(found.relative[x]) } else { found.sizes[x] }),
+        share_of_union: found.relative[x].zip(found.union).map(|(own, all)| own.value / all.value),
+    };
+    Report {
+        engines: engines.into_iter().zip(sides).enumerate().map(one).collect(),
+        shares: found.shares.iter().map(|row| row.iter().map(|&share| told(share)).collect()).collect(),
+        union: told(absolute(found.union)),
+        in_pages: known.is_some(),
+        squares: found.squares,
+        assumed: ASSUMED,
+        unseen: UNSEEN,
+        version: env!("CARGO_PKG_VERSION"),
+    }
+}
+
+impl Report {
+    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let width = self.engines.iter().map(|one| one.engine.name.chars().count()).max().unwrap_or(0).max(8);
+        writeln!(out, "share of the engine on the left that the other has, with 95 % interval")?;
+        for (one, row) in self.engines.iter().zip(&self.shares) {
+            for (other, share) in self.engines.iter().zip(row) {
+                if let Some(share) = share {
+                    let names = format!("{:width$} in {:width$}", one.engine.name, other.engine.name);
+                    writeln!(out, "  {names} {} {}", share.ratio(), bar(share.value))?;
+                }
+            }
+        }
+        writeln!(out, "size beside {}, with 95 % interval", self.engines[0].engine.name)?;
+        for one in &self.engines {
+            if let Some(relative) = &one.relative {
+                writeln!(out, "  {:width$}    {:width$} {}", one.engine.name, "", relative.ratio())?;
+            }
+        }
+        let how = if self.in_pages { "pages, from the known size" } else { "pages, each engine by itself" };
+        writeln!(out, "{how}, with 95 % interval")?;
+        for one in &self.engines {
+            if let Some(pages) = &one.pages {
+                writeln!(out, "  {:width$}    {:width$} {}", one.engine.name, "", pages.pages())?;
+            }
+        }
+        if let Some(union) = &self.union {
+            let told = if self.in_pages { union.pages() } else { union.ratio() };
+            writeln!(out, "all together\n  {:width$}    {:width$} {told}", "", "")?;
+        }
+        for one in &self.engines {
+            one.engine.print(out)?;
+            writeln!(
+                out,
+                "  {} draws, {} pages looked for in the others, {} found under another address",
+                thousands(one.draws as u64),
+                thousands(one.pages_looked_for as u64),
+                thousands(one.found_under_another_address)
+            )?;
+        }
+        print_notes(out, "taken for granted:", &self.assumed)?;
+        print_notes(out, "not seen:", &self.unseen)
+    }
+}
+
+/// A share as a bar of up to thirty characters.
+fn bar(share: f64) -> String {
+    "#".repeat((30.0 * share.clamp(0.0, 1.0)).round() as usize)
+}

@@ -1,0 +1,129 @@
+//! `lookalike census`: how large search engines are, what they share, and fair samples of their pages.
+
+mod asking;
+mod compare;
+mod index;
+mod ip;
+mod sample;
+mod size;
+
+use std::io::Write;
+use std::sync::Arc;
+
+use lookalike::walk::Watch;
+use lookalike_census::Estimate;
+use lookalike_engines::{Caller, Counts};
+use serde::Serialize;
+
+use crate::args::CensusCommand;
+use crate::exit::{Failure, Outcome};
+use crate::progress::thousands;
+
+pub(crate) fn run(command: &CensusCommand, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    match command {
+        CensusCommand::Size(args) => size::run(args, watch),
+        CensusCommand::Compare(args) => compare::run(args, watch),
+        CensusCommand::Sample(args) => sample::run(args, watch),
+        CensusCommand::Ip(args) => ip::run(args),
+        CensusCommand::Index(args) => index::run(args, watch),
+    }
+}
+
+/// An estimate as programs read it. Stable.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+struct Told {
+    value: f64,
+    low: f64,
+    high: f64,
+    error: f64,
+}
+
+impl From<Estimate> for Told {
+    fn from(estimate: Estimate) -> Self {
+        let (low, high) = estimate.interval;
+        Told { value: estimate.value, low, high, error: estimate.error }
+    }
+}
+
+impl Told {
+    /// With the 95 % interval, as a whole number.
+    fn pages(&self) -> String {
+        let whole = |value: f64| thousands(value.max(0.0).round() as u64);
+        format!("{:>14}   {} to {}", whole(self.value), whole(self.low), whole(self.high))
+    }
+
+    /// With the 95 % interval, as a share or a ratio.
+    fn ratio(&self) -> String {
+        format!("{:>14.3}   {:.3} to {:.3}", self.value, self.low, self.high)
+    }
+}
+
+/// What an engine was asked, and what was amiss with it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Engine {
+    name: String,
+    kind: String,
+    /// Most results of an answer.
+    limit: usize,
+    #[serde(flatten)]
+    counts: Counts,
+    /// What cannot be true together, a sentence each.
+    amiss: Vec<String>,
+    /// Contradictions that were seen; an estimate over an engine with any is to be doubted.
+    contradictions: u64,
+}
+
+impl Engine {
+    fn of(caller: &Caller, limit: usize) -> Self {
+        use lookalike_engines::SearchEngine;
+        Engine {
+            name: caller.name().to_owned(),
+            kind: caller.kind().to_owned(),
+            limit,
+            counts: caller.counts(),
+            amiss: caller.wary().sentences(),
+            contradictions: caller.wary().contradictions(),
+        }
+    }
+
+    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let counts = self.counts;
+        let made = if counts.recorded > 0 {
+            format!(
+                " ({} and {} of them now, others from the record)",
+                thousands(counts.calls_made),
+                thousands(counts.fetches_made)
+            )
+        } else {
+            String::new()
+        };
+        writeln!(
+            out,
+            "{}: {} calls, {} fetches{made}",
+            self.name,
+            thousands(counts.calls),
+            thousands(counts.fetches)
+        )?;
+        for sentence in &self.amiss {
+            writeln!(out, "  {sentence}")?;
+        }
+        if self.contradictions > 0 {
+            writeln!(out, "  {} contradicts itself: doubt what is said of it here", self.name)?;
+        }
+        Ok(())
+    }
+}
+
+/// Prints one object for programs.
+fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, value).map_err(std::io::Error::from)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+/// Prints what an estimate rests on, and what it cannot see.
+fn print_notes(out: &mut impl Write, title: &str, notes: &[&str]) -> std::io::Result<()> {
+    writeln!(out, "{title}")?;
+    notes.iter().try_for_each(|note| writeln!(out, "  - {note}"))
+}

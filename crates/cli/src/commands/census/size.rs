@@ -1,0 +1,198 @@
+//! `lookalike census size`: how many pages an engine has.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use lookalike::walk::Watch;
+use lookalike_engines::{EngineError, Query, SearchEngine};
+use lookalike_fieldwork::sampling::Amiss;
+use lookalike_fieldwork::size::{Plan, Size, sample};
+use lookalike_fieldwork::{Desk, Own, classes};
+use serde::Serialize;
+
+use super::asking::{caller, failed, own};
+use super::{Engine, Told, print_json, print_notes};
+use crate::args::CensusSizeArgs;
+use crate::exit::{Failure, Outcome};
+use crate::progress::thousands;
+
+/// Words of the query for a lower bound.
+const FREQUENT: usize = 50;
+
+/// Share of words that do not find their page from which on that is told.
+const TELLING: f64 = 0.01;
+
+const ASSUMED: [&str; 3] = [
+    "what the engine shows for a query is all that it has for it, unless it says that there is more",
+    "pages that no query reaches are reached as seldom as own documents of their length",
+    "answers do not depend on when they are asked for",
+];
+
+const UNSEEN: [&str; 3] = [
+    "pages without any word of the own corpus, and pages of sorts that it has nothing like",
+    "pages that the engine has and never shows",
+    "near-duplicates that their eight rarest words do not find",
+];
+
+/// What `--json` prints. Stable: other programs read it.
+#[derive(Serialize)]
+struct Report {
+    engine: Engine,
+    pages: Told,
+    distinct: Option<Distinct>,
+    lower_bound: Option<u64>,
+    reached: Told,
+    reached_share: Told,
+    own_documents: usize,
+    queries: usize,
+    draws: usize,
+    usable: usize,
+    effective: f64,
+    seen: Amiss,
+    assumed: [&'static str; 3],
+    unseen: [&'static str; 3],
+    version: &'static str,
+}
+
+/// The size with every class of near-duplicates counted once.
+#[derive(Serialize)]
+struct Distinct {
+    pages: Told,
+    share: Told,
+    looked_at: usize,
+}
+
+pub(crate) fn run(args: &CensusSizeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    let own = own(&args.asking, watch)?;
+    let mut caller = caller(&args.engine, &args.asking, false, watch)?;
+    let failed = failed(watch);
+    let lower_bound = if args.lower_bound {
+        lower_bound(&mut caller, &own).map_err(|error| failed(error.into()))?
+    } else {
+        None
+    };
+    let limit = caller.cap();
+    let mut desk = Desk::new(&mut caller, &own, limit);
+    // What classes cost is kept back.
+    let calls = args.asking.calls - (args.classes as u64).min(args.asking.calls / 5);
+    let plan = Plan { seed: args.asking.seed, calls, ..Plan::default() };
+    let drawn = sample(&mut desk, &plan).map_err(&failed)?;
+    let size = drawn.size(&desk).map_err(&failed)?;
+    let share = classes::distinct(&mut desk, &drawn.draws, args.classes, args.asking.seed);
+    let share = share.map_err(|error| failed(error.into()))?;
+    drop(desk);
+    let distinct = share.map(|(share, looked_at)| Distinct {
+        pages: product(size.pages.into(), share.into()),
+        share: share.into(),
+        looked_at,
+    });
+    let report = report(&size, Engine::of(&caller, limit), distinct, lower_bound, &own, drawn.amiss);
+    if args.asking.json {
+        print_json(&report)?
+    } else {
+        report.print(&mut std::io::stdout().lock())?
+    }
+    Ok(Outcome::Done)
+}
+
+/// The engine's own count of pages with any frequent word.
+fn lower_bound(engine: &mut impl SearchEngine, own: &Own) -> Result<Option<u64>, EngineError> {
+    let words = own.most_frequent(FREQUENT);
+    let query = Query::any(words.iter().map(|&word| own.spelling(word)));
+    match engine.search(&query, engine.cap()) {
+        Ok(results) => Ok(results.claimed.or(Some(results.urls.len() as u64))),
+        Err(error) if error.is_transient() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A size by a share, with the errors of both.
+fn product(pages: Told, share: Told) -> Told {
+    let error = (pages.error / pages.value).hypot(share.error / share.value);
+    lookalike_census::Estimate::on_log_scale(pages.value * share.value, error).into()
+}
+
+fn report(
+    size: &Size,
+    engine: Engine,
+    distinct: Option<Distinct>,
+    lower_bound: Option<u64>,
+    own: &Own,
+    seen: Amiss,
+) -> Report {
+    Report {
+        engine,
+        pages: size.pages.into(),
+        distinct,
+        lower_bound,
+        reached: size.reached.into(),
+        reached_share: size.coverage.into(),
+        own_documents: own.len(),
+        queries: size.pool,
+        draws: size.draws.0,
+        usable: size.draws.1,
+        effective: size.effective,
+        seen,
+        assumed: ASSUMED,
+        unseen: UNSEEN,
+        version: env!("CARGO_PKG_VERSION"),
+    }
+}
+
+impl Report {
+    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+        writeln!(out, "{:<26}{:>14}   95 % interval", self.engine.name, "")?;
+        writeln!(out, "{:<26}{}", "pages", self.pages.pages())?;
+        if let Some(distinct) = &self.distinct {
+            let note = format!("   ({} pages looked at)", thousands(distinct.looked_at as u64));
+            writeln!(out, "{:<26}{}{note}", "near-duplicates once", distinct.pages.pages())?;
+        }
+        if let Some(least) = self.lower_bound {
+            writeln!(out, "{:<26}{:>14}   by the engine's own count", "at least", thousands(least))?;
+        }
+        writeln!(out, "{:<26}{}", "reached by the queries", self.reached.pages())?;
+        writeln!(
+            out,
+            "{} draws ({} usable) of {} queries from {} own documents; as good as {} uniform pages",
+            thousands(self.draws as u64),
+            thousands(self.usable as u64),
+            thousands(self.queries as u64),
+            thousands(self.own_documents as u64),
+            thousands(self.effective.round() as u64),
+        )?;
+        self.engine.print(out)?;
+        self.print_seen(out)?;
+        if self.reached_share.value < 0.8 {
+            let rest = 100.0 * (1.0 - self.reached_share.value);
+            writeln!(
+                out,
+                "  {rest:.0} % of the pages are beyond all queries: their number rests on the own corpus alone"
+            )?;
+        }
+        print_notes(out, "taken for granted:", &self.assumed)?;
+        print_notes(out, "not seen:", &self.unseen)
+    }
+
+    fn print_seen(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let seen = &self.seen;
+        if seen.without_word > 0 {
+            writeln!(out, "  {} results did not have the word asked for", thousands(seen.without_word))?;
+        }
+        if seen.not_found_by_own_word as f64 > TELLING * seen.looked_up as f64 {
+            writeln!(
+                out,
+                "  {} of {} times a page was not found by a word on it: the engine indexes a part of its pages, or cuts words otherwise",
+                thousands(seen.not_found_by_own_word),
+                thousands(seen.looked_up)
+            )?;
+        }
+        if seen.not_fetched + seen.lost > 0 {
+            writeln!(
+                out,
+                "  {} results could not be fetched, {} not be found again",
+                seen.not_fetched, seen.lost
+            )?;
+        }
+        Ok(())
+    }
+}
