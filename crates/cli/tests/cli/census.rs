@@ -1,0 +1,1 @@
+//! `lookalike census` on engines of known size.

@@ -1,0 +1,176 @@
+//! Engines of known size: what is estimated must be near, and what is amiss must be told.
+
+use std::path::Path;
+
+use lookalike_census::Random;
+use lookalike_engines::sqlite::{SqliteBuilder, SqliteEngine};
+use lookalike_engines::tantivy::{TantivyBuilder, TantivyEngine};
+use lookalike_engines::{Building, Caller, IndexBuilder, Manners, SearchEngine, Twist, Twisted};
+use lookalike_fieldwork::compare::{compare, draw};
+use lookalike_fieldwork::size::{Plan, Sample, Size, sample};
+use lookalike_fieldwork::{Desk, FieldError, Own, classes};
+
+/// Words as frequent as in texts: the tenth a tenth as often as the first.
+fn page(random: &mut Random) -> String {
+    let words = 15 + random.below(200);
+    let mut text = String::new();
+    for _ in 0..words {
+        let rank = (20_000f64.powf(random.unit()) - 1.0) as u64;
+        text.push_str(&format!("w{rank} "));
+    }
+    text
+}
+
+struct World {
+    own: Own,
+    pages: Vec<(String, String)>,
+}
+
+fn world(pages: usize) -> World {
+    let mut random = Random::new(8);
+    let mut own = Own::new();
+    (0..pages / 4).for_each(|_| own.add(&page(&mut random)));
+    let pages = (0..pages).map(|number| (format!("http://host/{number}"), page(&mut random))).collect();
+    World { own, pages }
+}
+
+fn build<'p>(mut builder: Box<dyn IndexBuilder>, pages: impl Iterator<Item = &'p (String, String)>) {
+    for (url, text) in pages {
+        builder.add(url, text, text).unwrap();
+    }
+    builder.finish().unwrap();
+}
+
+fn tantivy<'p>(path: &Path, first_bytes: Option<usize>, pages: impl Iterator<Item = &'p (String, String)>) -> TantivyEngine {
+    build(TantivyBuilder::create(path, &Building { first_bytes, ..Building::default() }).unwrap(), pages);
+    TantivyEngine::open("one", path, 100).unwrap()
+}
+
+fn asked(engine: Box<dyn SearchEngine>, calls: u64) -> Caller {
+    Caller::new(engine, None, Manners { calls, fetches: 10 * calls, ..Manners::default() }).unwrap()
+}
+
+fn measured(caller: &mut Caller, own: &Own, seed: u64) -> (Sample, Size) {
+    let mut desk = Desk::new(caller, own, 100);
+    let drawn = sample(&mut desk, &Plan { seed, ..Plan::default() }).unwrap();
+    let size = drawn.size(&desk).unwrap();
+    (drawn, size)
+}
+
+/// Mean and root of the mean square of how far off some runs are, and how many cover the truth.
+fn runs(own: &Own, truth: f64, engine: impl Fn() -> Box<dyn SearchEngine>) -> (f64, f64, u64) {
+    let (mut bias, mut squares, mut covered) = (0.0, 0.0, 0);
+    for seed in 0..12 {
+        let (_, size) = measured(&mut asked(engine(), 800), own, seed);
+        let off = size.pages.value / truth - 1.0;
+        (bias, squares) = (bias + off / 12.0, squares + off * off / 12.0);
+        covered += u64::from(size.pages.covers(truth));
+    }
+    (bias, squares.sqrt(), covered)
+}
+
+#[test]
+fn sizes_are_near_the_truth_and_say_how_near() {
+    let (world, folder) = (world(2_000), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    drop(tantivy(&path, None, world.pages.iter()));
+    let open = || -> Box<dyn SearchEngine> { Box::new(TantivyEngine::open("one", &path, 100).unwrap()) };
+    let (bias, off, covered) = runs(&world.own, 2_000.0, open);
+    assert!(bias.abs() < 0.05 && off < 0.12, "bias {bias}, off by {off}");
+    assert!(covered >= 9, "{covered} of 12");
+}
+
+#[test]
+fn an_engine_that_reads_the_first_bytes_only_is_measured_all_the_same() {
+    let (world, folder) = (world(2_000), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    drop(tantivy(&path, Some(300), world.pages.iter()));
+    let open = || -> Box<dyn SearchEngine> { Box::new(TantivyEngine::open("one", &path, 100).unwrap()) };
+    let (drawn, _) = measured(&mut asked(open(), 800), &world.own, 1);
+    let (missed, looked_up) = (drawn.amiss.not_found_by_own_word, drawn.amiss.looked_up);
+    assert!(missed * 4 > looked_up, "{missed} of {looked_up} words do not find their page");
+    let (bias, _, _) = runs(&world.own, 2_000.0, open);
+    assert!(bias.abs() < 0.15, "{bias}");
+}
+
+#[test]
+fn near_duplicates_count_once() {
+    let (world, folder) = (world(1_200), tempfile::tempdir().unwrap());
+    // Every fourth page comes three times.
+    let mut pages = world.pages.clone();
+    for (url, text) in world.pages.iter().step_by(4) {
+        pages.extend((0..2).map(|copy| (format!("{url}?copy={copy}"), format!("{text} copy{copy}"))));
+    }
+    let mut caller = asked(Box::new(tantivy(&folder.path().join("index"), None, pages.iter())), 1_500);
+    let mut desk = Desk::new(&mut caller, &world.own, 100);
+    let drawn = sample(&mut desk, &Plan { calls: 1_100, ..Plan::default() }).unwrap();
+    let (share, looked_at) = classes::distinct(&mut desk, &drawn.draws, 300, 1).unwrap().unwrap();
+    assert!(looked_at > 100);
+    let truth = 1_200.0 / 1_800.0;
+    assert!((share.value - truth).abs() < 0.08 && share.covers(truth), "{share:?} {looked_at}");
+}
+
+#[test]
+fn what_engines_share_is_found() {
+    let (world, folder) = (world(2_400), tempfile::tempdir().unwrap());
+    let one = tantivy(&folder.path().join("one"), None, world.pages[..1_600].iter());
+    let path = folder.path().join("two");
+    build(SqliteBuilder::create(&path, &Building::default()).unwrap(), world.pages[1_000..2_400].iter());
+    let two = SqliteEngine::open("two", &path, 100).unwrap();
+    let mut callers = [asked(Box::new(one), 1_500), asked(Box::new(two), 1_500)];
+    let mut desks: Vec<Desk<'_>> =
+        callers.iter_mut().map(|caller| Desk::new(caller, &world.own, 100)).collect();
+    let sides = draw(&mut desks, &Plan { looked_at: 2, ..Plan::default() }).unwrap();
+    let found = compare(&sides, 4);
+    for ((x, y), truth) in [((0, 1), 600.0 / 1_600.0), ((1, 0), 600.0 / 1_400.0)] {
+        let share = found.shares[x][y].unwrap();
+        assert!((share.value - truth).abs() < 0.08, "{x} in {y}: {share:?} {truth}");
+    }
+    let ratio = found.relative[1].unwrap();
+    assert!((ratio.value / 0.875 - 1.0).abs() < 0.2 && ratio.covers(0.875), "{ratio:?}");
+    let union = found.union.unwrap();
+    assert!((union.value / 1.5 - 1.0).abs() < 0.15, "{union:?}");
+}
+
+#[test]
+fn a_lying_engine_is_flagged() {
+    let (world, folder) = (world(1_200), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    drop(tantivy(&path, None, world.pages.iter()));
+    let open = || -> Box<dyn SearchEngine> { Box::new(TantivyEngine::open("one", &path, 100).unwrap()) };
+    let (_, honest) = measured(&mut asked(open(), 600), &world.own, 1);
+    assert!(honest.pages.value > 800.0);
+    let mut caller = asked(open(), 600);
+    measured(&mut caller, &world.own, 1);
+    assert_eq!(caller.wary().sentences(), Vec::<String>::new(), "an honest engine is believed");
+    let lies = [
+        (Twist { claims: 3.0, ..Twist::default() }, "claimed more matches than they showed"),
+        (Twist { shown: 0.5, ..Twist::default() }, "claimed more matches than they showed"),
+        (Twist { failing: 0.2, ..Twist::default() }, "questions were not answered"),
+    ];
+    for (twist, sentence) in lies {
+        let told = format!("{twist:?}");
+        let manners = Manners { calls: 600, fetches: 6_000, tries: 1, ..Manners::default() };
+        let mut caller = Caller::new(Box::new(Twisted::new(open(), twist)), None, manners).unwrap();
+        measured(&mut caller, &world.own, 1);
+        let found = caller.wary().sentences();
+        assert!(found.iter().any(|found| found.contains(sentence)), "{told}: {found:?}");
+    }
+}
+
+#[test]
+fn nothing_to_ask_for_is_said() {
+    let (world, folder) = (world(400), tempfile::tempdir().unwrap());
+    let engine = tantivy(&folder.path().join("index"), None, world.pages.iter());
+    let mut caller = asked(Box::new(engine), 500);
+    let few = Own::new();
+    let found = sample(&mut Desk::new(&mut caller, &few, 100), &Plan::default());
+    assert!(matches!(found, Err(FieldError::FewWords(0))));
+    let mut foreign = Own::new();
+    (0..200).for_each(|number| foreign.add(&format!("x{} y{}", number % 60, number % 40)));
+    let found = sample(&mut Desk::new(&mut caller, &foreign, 100), &Plan::default());
+    assert!(matches!(found, Err(FieldError::Nothing { .. })));
+    let mut caller = asked(Box::new(TantivyEngine::open("one", &folder.path().join("index"), 100).unwrap()), 20);
+    let found = sample(&mut Desk::new(&mut caller, &world.own, 100), &Plan::default());
+    assert!(matches!(found, Err(FieldError::FewDraws { .. })));
+}
