@@ -41,7 +41,11 @@ fn build<'p>(mut builder: Box<dyn IndexBuilder>, pages: impl Iterator<Item = &'p
     builder.finish().unwrap();
 }
 
-fn tantivy<'p>(path: &Path, first_bytes: Option<usize>, pages: impl Iterator<Item = &'p (String, String)>) -> TantivyEngine {
+fn tantivy<'p>(
+    path: &Path,
+    first_bytes: Option<usize>,
+    pages: impl Iterator<Item = &'p (String, String)>,
+) -> TantivyEngine {
     build(TantivyBuilder::create(path, &Building { first_bytes, ..Building::default() }).unwrap(), pages);
     TantivyEngine::open("one", path, 100).unwrap()
 }
@@ -170,7 +174,8 @@ fn nothing_to_ask_for_is_said() {
     (0..200).for_each(|number| foreign.add(&format!("x{} y{}", number % 60, number % 40)));
     let found = sample(&mut Desk::new(&mut caller, &foreign, 100), &Plan::default());
     assert!(matches!(found, Err(FieldError::Nothing { .. })));
-    let mut caller = asked(Box::new(TantivyEngine::open("one", &folder.path().join("index"), 100).unwrap()), 20);
+    let mut caller =
+        asked(Box::new(TantivyEngine::open("one", &folder.path().join("index"), 100).unwrap()), 20);
     let found = sample(&mut Desk::new(&mut caller, &world.own, 100), &Plan::default());
     assert!(matches!(found, Err(FieldError::FewDraws { .. })));
 }

@@ -1,1 +1,175 @@
-//! `lookalike census` on engines of known size.
+//! The census: engines of known size are built, asked, and asked again from the record.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::bench::Dice;
+use super::support::{Doc, Done, Folder, Invocation, json_lines, jsonl, lookalike};
+
+/// `lookalike census …` with words as in a shell.
+fn census(words: &str) -> Invocation {
+    lookalike(["census"].into_iter().chain(words.split_whitespace()))
+}
+
+/// What `--json` prints.
+fn json(done: &Done) -> Value {
+    serde_json::from_str(&done.stdout).expect("standard output is JSON")
+}
+
+/// Asserts that it ended with `code` and told why in one line, which has these words.
+#[track_caller]
+fn tells(done: Done, code: i32, words: &str) {
+    let done = done.exits(code);
+    assert!(done.stderr.contains(words) && done.stderr.lines().count() == 1, "{}", done.stderr);
+    assert_eq!(done.stdout, "");
+}
+
+/// Pages of 10 to 90 words, of which frequent ones are frequent.
+fn pages(seed: u64, count: usize, name: &str) -> Vec<Doc> {
+    let mut dice = Dice::new(seed);
+    let mut word = || {
+        let bound = (0..2).fold(6_000, |bound, _| 1 + dice.below(bound));
+        format!("w{}", dice.below(bound))
+    };
+    (0..count)
+        .map(|number| {
+            let words: Vec<String> = (0..10 + number * 7 % 80).map(|_| word()).collect();
+            Doc { id: format!("{name}-{number}"), url: None, text: words.join(" ") }
+        })
+        .collect()
+}
+
+/// An index of 900 pages for tantivy, one of 700 for SQLite that shares 400 with it, and own documents.
+fn world(folder: &Folder) -> [PathBuf; 3] {
+    let all = pages(5, 1_200, "page");
+    let own = folder.file("own.jsonl", jsonl(&pages(6, 400, "own")));
+    let (one, two) = (folder.join("one"), folder.join("two.db"));
+    let first = folder.file("first.jsonl", jsonl(&all[..900]));
+    let second = folder.file("second.jsonl", jsonl(&all[500..]));
+    let done = census("index").path(first).option("-o", &one).run().exits(0);
+    assert!(done.stdout.starts_with("900 pages in "), "{}", done.stdout);
+    census("index --kind sqlite").path(second).option("-o", &two).run().exits(0);
+    [one, two, own]
+}
+
+fn value(report: &Value, path: &str) -> f64 {
+    report.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} in {report}"))
+}
+
+fn size(engine: &Path, own: &Path, more: &str) -> Invocation {
+    let words = format!("size --calls 700 --limit 100 --json {more}");
+    census(&words).path(engine).option("--own", own)
+}
+
+#[test]
+fn a_size_is_estimated_recorded_and_replayed() {
+    let folder = Folder::new();
+    let [one, _, own] = world(&folder);
+    let record = folder.join("record.jsonl");
+    let report = json(&size(&one, &own, "--lower-bound").option("--transcript", &record).run().exits(0));
+    let pages = value(&report, "/pages/value");
+    assert!((600.0..1_300.0).contains(&pages), "{pages}");
+    assert!(value(&report, "/pages/low") < pages && pages < value(&report, "/pages/high"));
+    assert!(value(&report, "/lower_bound") <= 900.0);
+    assert!(value(&report, "/distinct/share/value") > 0.9, "there are no near-duplicates");
+    assert_eq!(report.pointer("/engine/calls").unwrap(), 700);
+    // From the record alone, and with the engine at hand: the same, and nothing is asked.
+    let replayed = format!("transcript:{}", record.display());
+    for engine in [Path::new(&replayed), &one] {
+        let again = json(&size(engine, &own, "--lower-bound").option("--transcript", &record).run().exits(0));
+        for part in ["pages", "distinct", "lower_bound", "draws", "seen"] {
+            assert_eq!(again[part], report[part], "{part}");
+        }
+        assert_eq!(again.pointer("/engine/calls_made").unwrap(), 0);
+    }
+    // Cut off in the midst: what is missing is asked for, and no more.
+    let bytes = std::fs::read(&record).unwrap();
+    std::fs::write(&record, &bytes[..bytes.len() / 2]).unwrap();
+    let again = json(&size(&one, &own, "--lower-bound").option("--transcript", &record).run().exits(0));
+    assert_eq!(again["pages"], report["pages"]);
+    let made = value(&again, "/engine/calls_made");
+    assert!(0.0 < made && made < 700.0, "{made}");
+    assert_eq!(std::fs::read(&record).unwrap(), bytes);
+}
+
+#[test]
+fn engines_are_compared() {
+    let folder = Folder::new();
+    let [one, two, own] = world(&folder);
+    let records = folder.join("records");
+    let compare = |more: &str| {
+        census(&format!("compare --calls 1000 --limit 100 {more}"))
+            .path(&one)
+            .path(format!("second={}", two.display()))
+            .option("--own", &own)
+            .option("--transcript", &records)
+            .run()
+            .exits(0)
+    };
+    let report = json(&compare("--json"));
+    assert!((value(&report, "/shares/0/1/value") - 400.0 / 900.0).abs() < 0.12, "{report}");
+    assert!((value(&report, "/shares/1/0/value") - 400.0 / 700.0).abs() < 0.12, "{report}");
+    let ratio = value(&report, "/engines/1/relative/value");
+    assert!((ratio / (700.0 / 900.0) - 1.0).abs() < 0.3, "{ratio}");
+    let known = json(&compare("--json --known 900"));
+    assert_eq!(value(&known, "/engines/0/pages/value"), 900.0);
+    assert!((value(&known, "/engines/1/pages/value") - 900.0 * ratio).abs() < 1e-6);
+    assert_eq!(value(&known, "/engines/0/calls_made"), 0.0);
+    assert!(records.join("one.jsonl").is_file() && records.join("second.jsonl").is_file());
+    let text = compare("").stdout;
+    for part in ["one", "second", "taken for granted:", "not seen:", "95 % interval"] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
+fn a_sample_has_weights() {
+    let folder = Folder::new();
+    let [one, _, own] = world(&folder);
+    let output = folder.join("sample.jsonl");
+    census("sample --calls 400 --limit 100")
+        .path(&one)
+        .option("--own", &own)
+        .option("-o", &output)
+        .run()
+        .exits(0);
+    let lines = json_lines(&output);
+    assert!(lines.len() > 100);
+    let weight = |line: &Value| line["weight"].as_f64().unwrap();
+    let all: f64 = lines.iter().map(weight).sum();
+    assert!((500.0..1_400.0).contains(&all), "weights are pages of the engine: {all}");
+    let words = |line: &Value| line["words"].as_f64().unwrap();
+    let plain = lines.iter().map(words).sum::<f64>() / lines.len() as f64;
+    let weighed = lines.iter().map(|line| words(line) * weight(line)).sum::<f64>() / all;
+    assert!(weighed < plain, "long pages are met more often: {weighed} {plain}");
+}
+
+#[test]
+fn addresses_from_a_record() {
+    let folder = Folder::new();
+    let servers = folder.file("servers.jsonl", "{\"hosts\":[289]}\n".repeat(2_500));
+    let report = json(&census("ip --draws 3834792 --json").path(&servers).run().exits(0));
+    assert!((value(&report, "/first_host/value") / 8.09e8 - 1.0).abs() < 0.01, "{report}");
+    tells(census("ip --draws 7").path(&servers).run(), 2, "2500 servers at 7 addresses");
+    let bad = folder.file("bad.jsonl", "{\"hosts\":[1]}\n{\"pages\":3}\n");
+    tells(census("ip --draws 7").path(&bad).run(), 1, "line 2 of ");
+}
+
+#[test]
+fn what_cannot_be_measured_is_said() {
+    let folder = Folder::new();
+    let [one, _, own] = world(&folder);
+    let nowhere = folder.join("nowhere");
+    tells(census("size").path(&nowhere).option("--own", &own).run(), 2, "there is no such file");
+    tells(census("size --calls 30").path(&one).option("--own", &own).run(), 1, "allow more calls");
+    let few = folder.file("few.jsonl", "{\"id\":\"a\",\"text\":\"one two\"}\n");
+    tells(size(&one, &few, "").run(), 1, "0 words that are in two documents or more");
+    tells(
+        census("compare").path(&one).path(&one).option("--own", &own).run(),
+        2,
+        "two engines are called one",
+    );
+    let first = folder.join("first.jsonl");
+    tells(census("index").path(&first).option("-o", &one).run(), 1, "it exists already");
+}

@@ -31,7 +31,12 @@ fn help_of_every_command_in_long() {
 }
 
 /// The commands that run jobs.
-const JOBS: [&str; 28] = [
+const JOBS: [&str; 33] = [
+    "census size",
+    "census compare",
+    "census sample",
+    "census ip",
+    "census index",
     "dedup",
     "pairs",
     "compare",

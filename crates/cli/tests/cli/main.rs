@@ -2,6 +2,7 @@
 
 mod apply; // a corpus without the documents that a list names
 mod bench; // helpers for jobs: documents that resemble each other, a second opinion, what a job left behind
+mod census; // engines of known size: built, asked, asked again from the record
 mod convert; // documents in, a file out: round trips, whole or not at all, full disks
 mod damage; // bad input: what is rejected, with which place and reason, and what stops the work
 mod dedup; // the files of a job, and what its options decide
