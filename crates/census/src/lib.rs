@@ -44,6 +44,7 @@ pub mod capture_recapture;
 pub mod checking;
 pub mod engine;
 pub mod estimate;
+pub mod graph;
 pub mod henzinger_walk;
 pub mod joint_coverage;
 pub mod least_squares;
