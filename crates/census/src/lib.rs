@@ -60,6 +60,7 @@ pub mod sightings;
 pub mod simulation;
 pub mod spectrum;
 pub mod uniformity;
+pub mod walks;
 pub mod webwalker;
 
 pub use estimate::Estimate;
