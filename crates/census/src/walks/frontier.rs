@@ -43,7 +43,7 @@ pub fn walk<W: Walkable>(
         let weight = 1.0 / f64::from(degree.max(1));
         samples.push(Sample { page: next, degree, walker: walker as u32, step: moves[walker], weight });
     }
-    Ok(Walk { samples, starts, lost_seeds, steps, ..Walk::default() })
+    Ok(Walk { samples, starts, lost_seeds, steps, rests: true, ..Walk::default() })
 }
 
 /// Whole numbers whose sums are kept in a tree, after Fenwick (1994).

@@ -41,6 +41,8 @@ use crate::webwalker::WebWalker;
 use known::Known;
 use web::Walkable;
 
+pub use convergence::Outcome;
+pub use report::{Answer, Plan, Report, report};
 pub use web::LinkedWeb;
 
 /// A way to walk.
@@ -86,9 +88,9 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// So many pages, one in ten for probes, and fifty steps for each of them at most.
+    /// So many pages, one in five for probes, and fifty steps for each of them at most.
     pub fn fetches(fetches: u64) -> Self {
-        Budget { fetches, steps: 50 * fetches, probes: fetches / 10 }
+        Budget { fetches, steps: 50 * fetches, probes: fetches / 5 }
     }
 
     /// The fetches that are left for walking.
@@ -138,8 +140,12 @@ pub struct Walk {
     pub failures: u64,
     /// Steps of all walkers.
     pub steps: u64,
+    /// True when walkers from uniform seeds are at rest from the first step on, so that seeds themselves are a sample to compare with.
+    pub rests: bool,
     /// Pages that were fetched by probes.
     pub probes: Vec<probes::Probe>,
+    /// True when nothing was left to probe.
+    pub explored: bool,
     /// The neighbours of visited pages, where the method keeps them.
     pub lists: known::Lists,
 }
@@ -166,8 +172,84 @@ pub fn walk<W: Walkable>(
         Some(rule) => walkers::walk(&mut known, rule, seeds, budget, &mut random)?,
     };
     walk.walked = known.fetched();
-    walk.probes = probes::probe(&mut known, &walk, budget, &mut random);
+    (walk.probes, walk.explored) = probes::probe(&mut known, &walk, budget, &mut random);
     (walk.fetched, walk.failures) = (known.fetched(), known.failures());
     walk.lists = known.take_lists();
     Ok(walk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Graph;
+    use crate::uniformity::chi_square;
+    use crate::webwalker::Edges;
+
+    /// Forty pages, of which a few have many neighbours.
+    fn uneven() -> Graph {
+        let mut random = Random::new(12);
+        let ring = (0..40).map(|page| (page, (page + 1) % 40));
+        let hubs = (0..60).map(|_| (random.below(40) as u32, random.below(4) as u32));
+        Graph::of_arcs(40, &ring.chain(hubs).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn in_the_long_run_all_weighted_walks_are_uniform() {
+        let graph = uneven();
+        let back = graph.transposed();
+        let budget = Budget { fetches: 1_000, steps: 400_000, probes: 0 };
+        let methods =
+            [Method::Reweighted, Method::NonBacktracking, Method::MetropolisHastings, Method::Frontier];
+        for method in methods {
+            let seeds = if method == Method::Frontier { vec![0, 7, 9, 30] } else { vec![5] };
+            let walked = walk(&mut LinkedWeb::new(&graph, &back), method, &seeds, budget, 3).unwrap();
+            // Every 40th visit, kept with probability by its weight: nearly independent draws.
+            let mut random = Random::new(8);
+            let most = walked.samples.iter().map(|sample| sample.weight).fold(0.0, f64::max);
+            let mut counts = [0u64; 40];
+            for sample in
+                walked.samples.iter().step_by(40).filter(|sample| random.chance(sample.weight / most))
+            {
+                counts[sample.page as usize] += 1;
+            }
+            let (statistic, freedom) = chi_square(&counts, &[1.0 / 40.0; 40]);
+            assert!(counts.iter().sum::<u64>() > 2_000 && freedom == 39);
+            // The 99.9 % point is 72.1.
+            assert!(statistic < 72.1, "{method:?}: {statistic}");
+            // And without weights it is far from uniform, unless the walk sees to that itself.
+            let mut plain = [0u64; 40];
+            walked.samples.iter().step_by(40).for_each(|sample| plain[sample.page as usize] += 1);
+            let biased = chi_square(&plain, &[1.0 / 40.0; 40]).0 > 500.0;
+            assert_eq!(biased, method != Method::MetropolisHastings, "{method:?}");
+        }
+    }
+
+    #[test]
+    fn every_method_stays_within_its_budget_and_is_the_same_for_the_same_seed() {
+        let graph = crate::simulation::Sites::new(crate::simulation::SitesPlan::default()).graph;
+        let back = graph.transposed();
+        let seeds = seeds::by_links(&graph, 20, &mut Random::new(1));
+        let webwalker = WebWalker { degree: 100_000, backlinks: 3, edges: Edges::Fixed };
+        for method in [
+            Method::Reweighted,
+            Method::NonBacktracking,
+            Method::MetropolisHastings,
+            Method::Frontier,
+            Method::WebWalker(webwalker),
+            Method::Henzinger(1.0 / 7.0, Odds::PageRank),
+        ] {
+            let run = |seed| {
+                let mut web = LinkedWeb::new(&graph, &back).imperfect(0.05, 0.5, 3);
+                walk(&mut web, method, &seeds, Budget::fetches(1_000), seed).unwrap()
+            };
+            let (one, again, other) = (run(4), run(4), run(5));
+            assert_eq!((&one.samples, &one.probes), (&again.samples, &again.probes), "{method:?}");
+            assert_ne!(one.samples, other.samples, "{method:?}");
+            assert!(one.fetched <= 1_000 && one.fetched > 700, "{method:?}: {}", one.fetched);
+            assert!(one.failures > 0, "{method:?}");
+            let mut web = LinkedWeb::new(&graph, &back).imperfect(0.05, 0.5, 3);
+            assert!(one.samples.iter().all(|sample| !web.is_broken(sample.page)), "{method:?}");
+            assert!(walk(&mut web, method, &[], Budget::fetches(10), 1).is_err(), "{method:?}");
+        }
+    }
 }

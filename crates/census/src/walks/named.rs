@@ -1,7 +1,8 @@
 //! WebWalker and Henzinger's walk within a budget of fetches, as samples like all others.
 //!
 //! Both are written for a number of steps. The same seed walks the same way however long it walks, so that the walk is made longer
-//! until it has fetched enough, and then cut where it had.
+//! until it has fetched enough, and then cut where it had, or taken
+//! one size shorter.
 
 use std::collections::BTreeSet;
 
@@ -46,7 +47,7 @@ pub fn webwalker<W: Walkable>(
     }
 }
 
-/// One walk along links with jumps; a page is there once, with one over its odds as its weight.
+/// One walk along links with jumps; a page is there once, with one over its odds as its weight. Pages that fail are asked for each time.
 pub fn henzinger<W: Walkable>(
     web: &mut W,
     jump: f64,
@@ -57,24 +58,30 @@ pub fn henzinger<W: Walkable>(
 ) -> Result<Walk, CensusError> {
     let starts = pages(seeds);
     let mut steps = budget.fetches.min(budget.steps).max(1) as usize;
+    let mut within = None;
     loop {
         let (mut seen, mut random) = (Seen::default(), Random::new(seed));
         HenzingerWalk { jump, steps, burn_in: 0 }.walk(web, &starts, &mut random, &mut seen)?;
-        if (seen.links.len() as u64) < budget.fetches && (steps as u64) < budget.steps {
-            // A small factor: the pages seen last cannot be told from the others, so that nothing is cut here.
-            steps = (steps + steps / 8 + 1).min(budget.steps as usize);
-            continue;
-        }
+        let fetched = seen.links.len() as u64 + seen.failures;
         let weights = seen.weights(odds, jump, &mut random);
-        let samples: Vec<Sample> = weights
-            .into_iter()
-            .zip(1..)
-            .map(|((page, weight), step)| {
-                let degree = seen.links.get(&page).map_or(0, Vec::len) as u32;
-                Sample { page: page.0, degree, walker: 0, step, weight }
-            })
-            .collect();
-        return Ok(finished(samples, seen.links.len() as u64 + seen.failures, seen.failures));
+        let degree = |page: &Page| seen.links.get(page).map_or(0, Vec::len) as u32;
+        let sample = |((page, weight), step): ((Page, f64), u32)| Sample {
+            page: page.0,
+            degree: degree(&page),
+            walker: 0,
+            step,
+            weight,
+        };
+        let walk = finished(weights.into_iter().zip(1..).map(sample).collect(), fetched, seen.failures);
+        // Which pages were seen last cannot be told, so that the walk is not cut but the one before it is taken.
+        if fetched > budget.fetches {
+            return Ok(within.unwrap_or(walk));
+        }
+        if steps as u64 >= budget.steps {
+            return Ok(walk);
+        }
+        within = Some(walk);
+        steps = (steps + steps / 8 + 1).min(budget.steps as usize);
     }
 }
 

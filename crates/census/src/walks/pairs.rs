@@ -66,24 +66,19 @@ impl Pairs {
     ) -> Self {
         let mut pairs =
             Pairs { cells, chances: vec![0.0; cells * cells], meetings: vec![0.0; cells * cells] };
-        let mut visits = visits(samples, margin, cell);
+        let visits = visits(samples, margin, cell);
         add(&mut pairs.chances, cells, &pieces(&visits, |visit| (visit.weight, visit.weight)));
         let near: Vec<PageSums> =
             visits.chunk_by(|one, other| one.order() == other.order()).map(PageSums::of).collect();
         for (place, one) in near.iter().enumerate() {
-            one.subtract(one, lists, &mut pairs, 1.0);
+            one.subtract(one, lists, &mut pairs);
             for other in near[place + 1..].iter().take_while(|other| one.first.is_near(&other.first)) {
-                one.subtract(other, lists, &mut pairs, 1.0);
-                other.subtract(one, lists, &mut pairs, 1.0);
+                one.subtract(other, lists, &mut pairs);
+                other.subtract(one, lists, &mut pairs);
             }
         }
-        visits.sort_unstable_by_key(|visit| visit.cell);
-        let whole: Vec<PageSums> =
-            visits.chunk_by(|one, other| one.cell == other.cell).map(PageSums::of).collect();
-        for one in &whole {
-            for other in &whole {
-                one.subtract(other, lists, &mut pairs, -1.0);
-            }
+        for (cell, sum) in all_neighbours(&visits, lists, cells) {
+            pairs.meetings[cell] += sum;
         }
         pairs
     }
@@ -109,28 +104,33 @@ impl Pairs {
     }
 }
 
-/// What the visits of one piece, or of one cell, weigh on each page.
+/// What the visits of one piece weigh on each page.
 struct PageSums {
     first: Visit,
-    sums: PageMap<f64>,
+    /// Ascending, so that sums of fractions are the same every time.
+    sums: Vec<(u32, f64)>,
 }
 
 impl PageSums {
+    /// Of a piece, whose visits are ordered by page.
     fn of(visits: &[Visit]) -> Self {
-        let mut sums: PageMap<f64> = PageMap::default();
-        for visit in visits {
-            *sums.entry(visit.page).or_default() += visit.weight;
-        }
+        let sum = |page: &[Visit]| (page[0].page, page.iter().map(|visit| visit.weight).sum());
+        let sums = visits.chunk_by(|one, other| one.page == other.page).map(sum).collect();
         PageSums { first: visits[0], sums }
     }
 
+    fn get(&self, page: u32) -> Option<f64> {
+        let place = self.sums.binary_search_by_key(&page, |&(page, _)| page).ok()?;
+        Some(self.sums[place].1)
+    }
+
     /// Takes the products of neighbours, the one here and the other there, off the count.
-    fn subtract(&self, other: &PageSums, lists: &Lists, pairs: &mut Pairs, factor: f64) {
+    fn subtract(&self, other: &PageSums, lists: &Lists, pairs: &mut Pairs) {
         let mut sum = 0.0;
-        for (page, weight) in &self.sums {
-            let list = lists.of(*page).unwrap_or_default();
+        for &(page, weight) in &self.sums {
+            let list = lists.of(page).unwrap_or_default();
             let beside: f64 = if list.len() <= other.sums.len() {
-                list.iter().filter_map(|page| other.sums.get(page)).sum()
+                list.iter().filter_map(|&page| other.get(page)).sum()
             } else {
                 let shared = other.sums.iter().filter(|(page, _)| list.binary_search(page).is_ok());
                 shared.map(|(_, weight)| weight).sum()
@@ -138,8 +138,36 @@ impl PageSums {
             sum += weight * beside;
         }
         let cell = self.first.cell as usize * pairs.cells + other.first.cell as usize;
-        pairs.meetings[cell] -= factor * sum;
+        pairs.meetings[cell] -= sum;
     }
+}
+
+/// The products of all pairs of visits to neighbours, near ones included, by the cells of both.
+fn all_neighbours(visits: &[Visit], lists: &Lists, cells: usize) -> impl Iterator<Item = (usize, f64)> {
+    let mut sums: PageMap<Vec<(u32, f64)>> = PageMap::default();
+    let mut pages = Vec::new();
+    for visit in visits {
+        let own = sums.entry(visit.page).or_insert_with(|| {
+            pages.push(visit.page);
+            Vec::new()
+        });
+        match own.iter_mut().find(|(cell, _)| *cell == visit.cell) {
+            Some((_, weight)) => *weight += visit.weight,
+            None => own.push((visit.cell, visit.weight)),
+        }
+    }
+    let mut table = vec![0.0; cells * cells];
+    // In the order of first visits: sums of fractions depend on their order.
+    for page in pages {
+        for other in lists.of(page).unwrap_or_default().iter().filter_map(|other| sums.get(other)) {
+            for &(cell, weight) in &sums[&page] {
+                for &(beside, product) in other {
+                    table[cell as usize * cells + beside as usize] += weight * product;
+                }
+            }
+        }
+    }
+    table.into_iter().enumerate()
 }
 
 /// The samples as visits, in the order of ways.

@@ -50,8 +50,7 @@ pub fn by_neighbours(walk: &Walk, margin: u32) -> Option<Estimate> {
 
 /// The size from what the halves of the walkers know of each other's pages; none for walks that keep no lists.
 pub fn by_territory(walk: &Walk) -> Option<Estimate> {
-    let clusters = Clusters::new(&walk.samples, walk.starts.len());
-    territory::size(walk, &clusters.of, clusters.count)
+    territory::size(walk)
 }
 
 /// Clusters by turns.

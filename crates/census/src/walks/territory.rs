@@ -7,102 +7,103 @@
 //! is known to be there, and no size is to be believed.
 
 use super::Walk;
-use super::clusters::{Ratio, error, t};
+use super::clusters::{Clusters, Ratio, error, t};
 use super::known::PageMap;
 use super::probes::{side, visited};
 use crate::estimate::Estimate;
 
-/// What one side knows of, and how the other side spends its weight on it.
+/// How well a side knows a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ring {
+    /// Visited, or listed by two visited pages.
+    Inner,
+    /// Listed by one visited page.
+    Once,
+    /// Found by probes alone.
+    Probed,
+}
+
+/// What one side knows of, and how the other side spends its weight on it, by ring.
 #[derive(Debug, Clone)]
 pub struct Territory {
-    /// Pages that were visited or are listed by two visited pages.
-    pub inner: u64,
-    /// Pages that are listed once, or were found by probes.
-    pub outer: u64,
-    /// The other side's weight on inner pages, by walker.
-    pub on_inner: Ratio,
-    /// The other side's weight on outer pages.
-    pub on_outer: Ratio,
+    pages: [u64; 3],
+    weights: [Ratio; 3],
 }
 
 impl Territory {
     /// What a side of a walk knows of; none where the walk keeps no lists.
-    pub fn of(walk: &Walk, wanted: u8, clusters: &[u32], count: usize) -> Option<Self> {
+    pub fn of(walk: &Walk, wanted: u8, clusters: &Clusters) -> Option<Self> {
         if walk.lists.is_empty() {
             return None;
         }
-        let listed = listed(walk, wanted);
-        let inner = listed.values().filter(|&&times| times > 1).count() as u64;
-        let outer = listed.len() as u64 - inner;
-        let (mut on_inner, mut on_outer) = (Ratio::new(count), Ratio::new(count));
+        let rings = rings(walk, wanted);
+        let mut pages = [0; 3];
+        rings.values().for_each(|&ring| pages[ring as usize] += 1);
+        let mut weights = [(); 3].map(|()| Ratio::new(clusters.count));
         for (place, sample) in walk.samples.iter().enumerate() {
             if side(walk, place, sample) == wanted {
                 continue;
             }
-            let times = listed.get(&sample.page).copied().unwrap_or(0);
-            let weight = |hit: bool| if hit { sample.weight } else { 0.0 };
-            on_inner.add(clusters[place], weight(times > 1), sample.weight);
-            on_outer.add(clusters[place], weight(times == 1), sample.weight);
+            let ring = rings.get(&sample.page).copied();
+            for (own, ratio) in [Ring::Inner, Ring::Once, Ring::Probed].into_iter().zip(&mut weights) {
+                let weight = if ring == Some(own) { sample.weight } else { 0.0 };
+                ratio.add(clusters.of[place], weight, sample.weight);
+            }
         }
-        Some(Territory { inner, outer, on_inner, on_outer })
+        Some(Territory { pages, weights })
     }
 
     /// The size of the web, as the logarithm and its error; none when the other side was never there.
     pub fn size(&self) -> Option<(f64, f64)> {
-        let share = self.on_inner.value()? + self.on_outer.value()?;
-        let residuals: Vec<f64> = self.residuals(1.0, 1.0)?;
-        let filled = self.on_inner.filled();
+        let shares: Option<Vec<f64>> = self.weights.iter().map(Ratio::value).collect();
+        let share: f64 = shares?.iter().sum();
+        let filled = self.weights[0].filled();
         (share > 0.0).then_some(())?;
-        Some((((self.inner + self.outer) as f64 / share).ln(), error(&residuals, filled)? / share))
+        let error = error(&self.residuals([1.0; 3])?, filled)? / share;
+        Some(((self.pages.iter().sum::<u64>() as f64 / share).ln(), error))
     }
 
-    /// By how many standard errors outer pages are visited less than inner ones, each by its number; positive when they are.
-    pub fn neglect(&self) -> Option<f64> {
-        if self.inner == 0 || self.outer == 0 {
+    /// By how many standard errors pages of a ring are visited less than inner ones, each by its number; positive when they are.
+    pub fn neglect(&self, ring: Ring) -> Option<f64> {
+        let (inner, outer) = (self.pages[0] as f64, self.pages[ring as usize] as f64);
+        if inner == 0.0 || outer == 0.0 {
             return None;
         }
-        let (inner, outer) = (self.inner as f64, self.outer as f64);
-        let (on_inner, on_outer) = (self.on_inner.value()?, self.on_outer.value()?);
-        let residuals = self.residuals(1.0 / inner, -1.0 / outer)?;
-        let measured = error(&residuals, self.on_inner.filled())?;
+        let (on_inner, on_outer) = (self.weights[0].value()?, self.weights[ring as usize].value()?);
+        let mut factors = [1.0 / inner, 0.0, 0.0];
+        factors[ring as usize] = -1.0 / outer;
+        let measured = error(&self.residuals(factors)?, self.weights[0].filled())?;
         // If outer pages are hardly visited at all, the spread of visits to them is not seen. It is at least what it would be if every
         // walker stayed where it is.
         let wanted = (on_inner * outer / inner).min(0.5);
-        let least = (wanted * (1.0 - wanted) * self.on_inner.concentration()).sqrt() / outer;
+        let least = (wanted * (1.0 - wanted) * self.weights[0].concentration()).sqrt() / outer;
         Some((on_inner / inner - on_outer / outer) / measured.max(least))
     }
 
-    /// By how many pages outer ones would outnumber inner ones if both were visited alike, as a factor; infinite when outer ones are not
-    /// visited at all.
-    pub fn imbalance(&self) -> Option<f64> {
-        let (on_inner, on_outer) = (self.on_inner.value()?, self.on_outer.value()?);
-        (self.inner > 0 && self.outer > 0)
-            .then(|| (on_inner / self.inner as f64) / (on_outer / self.outer as f64))
-    }
-
-    fn residuals(&self, inner: f64, outer: f64) -> Option<Vec<f64>> {
-        let (one, other) = (self.on_inner.residuals()?, self.on_outer.residuals()?);
-        Some(one.iter().zip(&other).map(|(one, other)| inner * one + outer * other).collect())
+    fn residuals(&self, factors: [f64; 3]) -> Option<Vec<f64>> {
+        let rings: Option<Vec<Vec<f64>>> = self.weights.iter().map(Ratio::residuals).collect();
+        let rings = rings?;
+        let sum =
+            |cluster: usize| rings.iter().zip(factors).map(|(ring, factor)| factor * ring[cluster]).sum();
+        Some((0..rings[0].len()).map(sum).collect())
     }
 }
 
-/// How often a side has seen each page that it knows of, up to 2; visits count as two.
-fn listed(walk: &Walk, wanted: u8) -> PageMap<u8> {
-    let mut listed: PageMap<u8> = PageMap::default();
+/// How well a side knows each page that it knows of.
+fn rings(walk: &Walk, wanted: u8) -> PageMap<Ring> {
+    let mut rings: PageMap<Ring> = PageMap::default();
     for page in visited(walk, wanted) {
         for &other in walk.lists.of(page).unwrap_or_default() {
-            let times = listed.entry(other).or_default();
-            *times = 2.min(*times + 1);
+            rings.entry(other).and_modify(|ring| *ring = Ring::Inner).or_insert(Ring::Once);
         }
-        listed.insert(page, 2);
+        rings.insert(page, Ring::Inner);
     }
     for probe in walk.probes.iter().filter(|probe| probe.side == wanted) {
         for &other in walk.lists.of(probe.page).unwrap_or_default() {
-            listed.entry(other).or_insert(1);
+            rings.entry(other).or_insert(Ring::Probed);
         }
-        listed.entry(probe.page).or_insert(1);
     }
-    listed
+    rings
 }
 
 /// The pages that are there for certain: visited, listed or found by probes. Some of them may not be fetchable.
@@ -116,12 +117,14 @@ pub fn known_pages(walk: &Walk) -> u64 {
 }
 
 /// The size from what both sides know of each other's pages.
-pub fn size(walk: &Walk, clusters: &[u32], count: usize) -> Option<Estimate> {
-    let logs = [0, 1].map(|side| Territory::of(walk, side, clusters, count).and_then(|found| found.size()));
+pub fn size(walk: &Walk) -> Option<Estimate> {
+    let clusters = Clusters::new(&walk.samples, walk.starts.len());
+    let logs = [0, 1].map(|side| Territory::of(walk, side, &clusters).and_then(|found| found.size()));
     let [(one, error), (other, another)] = [logs[0]?, logs[1]?];
     let value = ((one + other) / 2.0).exp() * fetchable(walk);
-    let error = (error * error + another * another).sqrt() / 2.0;
-    let factor = (t(count.saturating_sub(1)) * error).exp();
+    // Both tell of the same nearness of the two sides: their mean is hardly more certain than either.
+    let error = (error + another) / 2.0;
+    let factor = (t(clusters.count.saturating_sub(1)) * error).exp();
     Some(Estimate { value, error: value * error, interval: (value / factor, value * factor) })
 }
 
