@@ -63,7 +63,7 @@ const TIMES: usize = 4;
 /// Groups of walkers, of which one is left out at a time.
 const GROUPS: usize = 16;
 /// How much more often a walker may come back to its own pages than to those of others, to have forgotten its seed.
-const FORGOTTEN: f64 = 1.25;
+pub(super) const FORGOTTEN: f64 = 1.25;
 
 /// The verdict.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::clusters::Kind;
-use super::convergence::{Convergence, judge};
+use super::convergence::{Convergence, FORGOTTEN, judge};
 use super::estimates::{Figures, mean_of};
 use super::web::Walkable;
 use super::{Budget, Method, Walk, size, territory, walk};
@@ -130,7 +130,7 @@ fn answer(walked: &Walk, plan: &Plan) -> Answer {
 }
 
 fn assumptions(convergence: &Convergence) -> Vec<String> {
-    let forgotten = convergence.memory.is_some_and(|memory| memory <= 1.25);
+    let forgotten = convergence.memory.is_some_and(|memory| memory <= FORGOTTEN);
     let seeds = if forgotten {
         "Walkers have forgotten where they began, so that it hardly matters where that was."
     } else {
@@ -143,4 +143,59 @@ fn assumptions(convergence: &Convergence) -> Vec<String> {
     ]
     .map(str::to_owned)
     .to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Graph;
+    use crate::random::Random;
+    use crate::walks::{LinkedWeb, Outcome, seeds};
+
+    fn graph() -> Graph {
+        let mut random = Random::new(2);
+        let arcs: Vec<(u32, u32)> =
+            (0..40_000).map(|_| (random.below(8_000) as u32, random.below(8_000) as u32)).collect();
+        Graph::of_arcs(8_000, &arcs)
+    }
+
+    fn plan(fetches: u64) -> Plan {
+        let thirds = (0..8_000).map(|page| f64::from(u8::from(page % 3 == 0))).collect();
+        let labels = vec![("third".to_owned(), thirds)];
+        Plan { method: Method::Frontier, budget: Budget::fetches(fetches), seed: 1, labels, anyway: false }
+    }
+
+    #[test]
+    fn a_report_has_the_answer_its_cost_and_what_it_rests_on() {
+        let graph = graph();
+        let back = graph.transposed();
+        let seeds = seeds::uniform(8_000, 512, &mut Random::new(3));
+        let report = report(&mut LinkedWeb::new(&graph, &back), &seeds, &plan(7_500)).unwrap();
+        assert_eq!(report.convergence.outcome, Outcome::Converged);
+        assert!(report.fetched <= 7_500 && report.seeds + report.lost_seeds == 512 && report.known > 7_900);
+        let answer = report.answer.as_ref().unwrap();
+        assert!((answer.size.unwrap().value / 8_000.0 - 1.0).abs() < 0.02, "{answer:?}");
+        assert!((answer.size_by_meetings.unwrap().value / 8_000.0 - 1.0).abs() < 0.1, "{answer:?}");
+        assert!((answer.means["third"].figures.value - 1.0 / 3.0).abs() < 0.03, "{answer:?}");
+        assert!((answer.mean_degree.unwrap().figures.value - 10.0).abs() < 0.5, "{answer:?}");
+        let json = serde_json::to_value(&report).unwrap();
+        assert_eq!(json["convergence"]["outcome"], "converged");
+        assert_eq!(json["answer"]["means"]["third"]["between"], "walkers");
+        assert_eq!(json["assumptions"].as_array().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn a_refused_report_has_reasons_and_no_answer_unless_it_is_asked_for_anyway() {
+        let graph = graph();
+        let back = graph.transposed();
+        let run = |plan: &Plan| report(&mut LinkedWeb::new(&graph, &back), &[1, 2, 3], plan).unwrap();
+        let refused = run(&plan(500));
+        let Outcome::Refused { reasons } = &refused.convergence.outcome else {
+            panic!("three seeds will not do")
+        };
+        assert!(reasons[0].contains("3 pages") && refused.answer.is_none(), "{reasons:?}");
+        let anyway = run(&Plan { anyway: true, ..plan(500) });
+        assert_eq!(anyway.convergence, refused.convergence);
+        assert!(anyway.answer.is_some());
+    }
 }

@@ -132,3 +132,59 @@ pub fn size(walk: &Walk) -> Option<Estimate> {
 pub fn fetchable(walk: &Walk) -> f64 {
     1.0 - walk.failures as f64 / walk.fetched.max(1) as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Graph;
+    use crate::random::Random;
+    use crate::simulation::{Sites, SitesPlan};
+    use crate::walks::{Budget, LinkedWeb, Method, seeds, walk};
+
+    #[test]
+    fn sizes_hold_on_slow_webs_with_broken_pages_and_links_unknown() {
+        let plan = SitesPlan { pages: 40_000, sites: 400, ..SitesPlan::default() };
+        let graph = Sites::new(plan).graph;
+        let back = graph.transposed();
+        for (broken, known) in [(0.0, 1.0), (0.1, 1.0), (0.0, 0.5)] {
+            let (mut ratio, mut covered) = (0.0, 0);
+            for run in 0..10 {
+                let mut web = LinkedWeb::new(&graph, &back).imperfect(broken, known, run);
+                let truth = (0..40_000).filter(|&page| !web.is_broken(page)).count() as f64;
+                let seeds = seeds::uniform(40_000, 512, &mut Random::part(6, run));
+                let walked = walk(&mut web, Method::Frontier, &seeds, Budget::fetches(5_000), run).unwrap();
+                let size = size(&walked).unwrap();
+                ratio += size.value / truth / 10.0;
+                covered += usize::from(size.covers(truth));
+            }
+            assert!((ratio - 1.0).abs() < 0.07 && covered >= 7, "{broken} {known}: {ratio}, {covered} of 10");
+        }
+    }
+
+    #[test]
+    fn pages_beyond_a_bridge_are_neglected_and_pages_of_one_world_are_not() {
+        let mut random = Random::new(5);
+        let mut arcs = vec![(0, 4_000)];
+        for part in [0, 4_000] {
+            for _ in 0..20_000 {
+                arcs.push((part + random.below(4_000) as u32, part + random.below(4_000) as u32));
+            }
+        }
+        // Enough links that probes see the other part, too few for walkers to settle there.
+        for _ in 0..40 {
+            arcs.push((random.below(4_000) as u32, 4_000 + random.below(4_000) as u32));
+        }
+        let graph = Graph::of_arcs(8_000, &arcs);
+        let back = graph.transposed();
+        let neglect = |seeds: &[u32]| {
+            let budget = Budget { fetches: 3_000, steps: 6_000, probes: 1_000 };
+            let walked =
+                walk(&mut LinkedWeb::new(&graph, &back), Method::Frontier, seeds, budget, 3).unwrap();
+            let clusters = Clusters::new(&walked.samples, walked.starts.len());
+            Territory::of(&walked, 0, &clusters).unwrap().neglect(Ring::Probed).unwrap()
+        };
+        let one_part = neglect(&seeds::uniform(4_000, 300, &mut random));
+        let both = neglect(&seeds::uniform(8_000, 300, &mut random));
+        assert!(one_part > 4.0 && both.abs() < 3.0, "{one_part} {both}");
+    }
+}
