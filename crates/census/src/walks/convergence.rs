@@ -17,8 +17,8 @@
 //! - means of degrees and of labels do not move between the first and the last quarter (`drift`, after Geweke 1992), and the seeds
 //!   themselves have the mean of the late visits, unless walkers have forgotten them (`seeds`).
 //!
-//! Errors are those between walkers, so that they are right where walkers are stuck. Limits are [`NEGLECT`], [`GROWTH`] and
-//! [`DIFFERENCE`]: about one fair run in a hundred is refused by all checks together.
+//! Errors are those between walkers, so that they are right where walkers are stuck. Limits are [`ONCE`], [`PROBED`], [`GROWTH`]
+//! and [`DIFFERENCE`]: about one fair run in a hundred is refused by all checks together.
 //!
 //! # What it sees, measured
 //!
@@ -45,9 +45,12 @@ use super::pairs::Pairs;
 use super::territory::{Ring, Territory, fetchable, known_pages};
 use super::{Sample, Walk, size};
 
-/// Standard errors from which on rings count as neglected, as the mean of both sides: the sides tell of the same nearness, so that they
-/// are no two witnesses.
-pub const NEGLECT: f64 = 2.5;
+/// Standard errors from which on pages that are listed once count as neglected, as the mean of both sides: the sides tell of the same
+/// nearness, so that they are no two witnesses.
+pub const ONCE: f64 = 2.5;
+/// The same for pages that probes found. Few of them are visited, and their error is set rather too large; from fair seeds the
+/// mean stays within half of one.
+pub const PROBED: f64 = 2.0;
 /// Standard errors from which on a size grows.
 pub const GROWTH: f64 = 3.0;
 /// Standard errors from which on other differences count, of which many are looked at.
@@ -180,11 +183,11 @@ fn enough(walk: &Walk) -> Vec<Check> {
 /// Whether pages that are hardly known are visited as often as those that are known well.
 fn rings(walk: &Walk, clusters: &Clusters) -> Vec<Check> {
     let sides = [0, 1].map(|side| Territory::of(walk, side, clusters));
-    let check = |(name, ring, which): (&str, Ring, &str)| {
+    let check = |(name, ring, limit, which): (&str, Ring, f64, &str)| {
         let errors: Vec<f64> = sides.iter().flatten().filter_map(|side| side.neglect(ring)).collect();
         let found = errors.iter().sum::<f64>() / errors.len() as f64;
         (!errors.is_empty()).then(|| {
-            Check::new(name, found, NEGLECT).refuse_if(found > NEGLECT, || {
+            Check::new(name, found, limit).refuse_if(found > limit, || {
                 format!(
                     "Pages that {which} are visited less often than they should be, by {found:.1} standard errors, so that the walkers keep \
                      to a part of what is known to be there; begin at seeds from elsewhere, or walk much longer."
@@ -193,8 +196,8 @@ fn rings(walk: &Walk, clusters: &Clusters) -> Vec<Check> {
         })
     };
     let rings = [
-        ("listed once", Ring::Once, "one visited page links to"),
-        ("probed", Ring::Probed, "probes found beyond the walk"),
+        ("listed once", Ring::Once, ONCE, "one visited page links to"),
+        ("probed", Ring::Probed, PROBED, "probes found beyond the walk"),
     ];
     rings.into_iter().filter_map(check).collect()
 }
