@@ -59,12 +59,17 @@ mod tests {
     fn what_the_framework_writes_is_read_back() {
         let arcs = [(0, 1), (0, 2), (0, 3), (0, 4), (1, 1), (1, 5), (3, 0), (6, 2), (6, 3), (6, 4)];
         let folder = tempfile::tempdir().unwrap();
-        let basename = folder.path().join("small");
         let mut graph = VecGraph::from_arcs(arcs.map(|(from, to)| (from as usize, to as usize)));
         graph.add_node(8);
-        BvComp::with_basename(&basename).comp_graph::<BE>(&graph).unwrap();
-        let read = read(&basename).unwrap();
-        assert_eq!(read, Graph::of_arcs(9, &arcs));
+        for (order, name) in ["big", "little"].into_iter().enumerate() {
+            let basename = folder.path().join(name);
+            let mut writer = BvComp::with_basename(&basename);
+            match order {
+                0 => writer.comp_graph::<BE>(&graph).unwrap(),
+                _ => writer.comp_graph::<LE>(&graph).unwrap(),
+            };
+            assert_eq!(read(&basename).unwrap(), Graph::of_arcs(9, &arcs), "{name}");
+        }
     }
 
     #[test]
