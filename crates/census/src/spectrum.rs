@@ -13,6 +13,13 @@ use crate::random::Random;
 /// Rounds of an iteration.
 const ROUNDS: usize = 2_000;
 
+/// How little an eigenvalue may change in a round to be done, on small graphs, where the exact value is wanted.
+const EXACT: f64 = 1e-7;
+/// The same on large ones, where its order of magnitude is.
+const ROUGH: f64 = 1e-3;
+/// Nodes from which on a graph is large.
+const LARGE: usize = 10_000;
+
 /// An undirected graph without loops: for each node the others that it is joined to, both ways and each once.
 pub trait Neighbours {
     /// Number of nodes.
@@ -78,7 +85,7 @@ pub fn second_eigenvalue<N: Neighbours + ?Sized>(neighbours: &N, degree: u64) ->
 /// parts, none for one with a node that is joined to no other.
 ///
 /// Eigenvalues below 0 are left aside: they are the lazy walk's business, whose gap this is in any case. Where iteration
-/// stops short, the gap is too large.
+/// stops short, the gap is too large. Sixty thousand pages take seconds, a million links and more some minutes.
 pub fn gap<N: Neighbours + ?Sized>(neighbours: &N, lazy: bool) -> Option<f64> {
     let degrees: Vec<f64> = (0..neighbours.nodes()).map(|node| neighbours.of(node).len() as f64).collect();
     if degrees.len() < 2 || degrees.contains(&0.0) {
@@ -119,12 +126,13 @@ fn smallest<N: Neighbours + ?Sized>(neighbours: &N, masses: &[f64]) -> f64 {
     let mut vector = start(neighbours.nodes());
     normalise(&mut vector, masses);
     let mut before = f64::INFINITY;
+    let precision = if neighbours.nodes() < LARGE { EXACT } else { ROUGH };
     for _ in 0..ROUNDS {
         let right: Vec<f64> = vector.iter().zip(masses).map(|(value, mass)| value * mass).collect();
-        vector = solve(neighbours, &right);
+        vector = solve(neighbours, &right, precision);
         normalise(&mut vector, masses);
         let quotient = dot(&laplacian(neighbours, &vector), &vector);
-        if (before - quotient).abs() <= 1e-7 * quotient {
+        if (before - quotient).abs() <= precision * quotient {
             return quotient;
         }
         before = quotient;
@@ -149,7 +157,7 @@ fn largest<N: Neighbours + ?Sized>(neighbours: &N) -> f64 {
 
 /// A vector whose Laplacian is `right`, which is orthogonal to the constant vector: conjugate gradients with the diagonal
 /// as preconditioner.
-fn solve<N: Neighbours + ?Sized>(neighbours: &N, right: &[f64]) -> Vec<f64> {
+fn solve<N: Neighbours + ?Sized>(neighbours: &N, right: &[f64], precision: f64) -> Vec<f64> {
     let scaled = |vector: &[f64]| -> Vec<f64> {
         let scale = |(node, value): (usize, &f64)| value / neighbours.of(node).len().max(1) as f64;
         vector.iter().enumerate().map(scale).collect()
@@ -159,7 +167,8 @@ fn solve<N: Neighbours + ?Sized>(neighbours: &N, right: &[f64]) -> Vec<f64> {
     let mut other = scaled(&rest);
     let mut direction = other.clone();
     let mut product = dot(&rest, &other);
-    let enough = 1e-16 * product;
+    // The square of a length, and a tenth of the precision of what it is for.
+    let enough = (0.1 * precision).powi(2) * product;
     for _ in 0..ROUNDS {
         if product <= enough {
             break;

@@ -15,7 +15,7 @@
 //! - [`pairs`], [`territory`]: who met whom, and who knew of whose pages
 //! - [`estimates`], [`size`]: what the sample says of pages, and how many there are
 //! - [`convergence`]: whether to answer at all
-//! - [`report`]: all of it in one call
+//! - [`mod@report`]: all of it in one call
 
 pub mod clusters;
 pub mod convergence;
