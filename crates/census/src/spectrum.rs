@@ -85,7 +85,8 @@ pub fn second_eigenvalue<N: Neighbours + ?Sized>(neighbours: &N, degree: u64) ->
 /// parts, none for one with a node that is joined to no other.
 ///
 /// Eigenvalues below 0 are left aside: they are the lazy walk's business, whose gap this is in any case. Where iteration
-/// stops short, the gap is too large. Sixty thousand pages take seconds, a million links and more some minutes.
+/// stops short, the gap is too large. Sixty thousand pages take seconds, a third of a million
+/// more than half a minute.
 pub fn gap<N: Neighbours + ?Sized>(neighbours: &N, lazy: bool) -> Option<f64> {
     let degrees: Vec<f64> = (0..neighbours.nodes()).map(|node| neighbours.of(node).len() as f64).collect();
     if degrees.len() < 2 || degrees.contains(&0.0) {

@@ -32,8 +32,9 @@
 //! | sites, 1,000,000 pages | 43 of 60 (0) | 60 of 60 (0) |
 //! | copying, 325,000 pages, three kinds | 180 of 180 (0) | 180 of 180 (0) |
 //!
-//! The sizes refused were too small by a factor of 2 to 16. The limits were chosen on cnr-2000 and on sites and copying with other
-//! seeds; on cnr-2000 that is no test on new data. What tells are the rings around what the walkers visit and the number of known pages;
+//! The sizes refused were too small by a factor of 1.7 to 16. The limits were chosen on cnr-2000 and on other webs of the two made-up
+//! kinds, so that only the latter rows are a test on new data. What tells are the rings around what the walkers visit and the number
+//! of known pages;
 //! `growth`, `drift` and `groups` see little by themselves. It takes probes of a few percent of the corner that the walkers are
 //! caught in: a million pages, and with them the corner, want more than 10,000 fetches.
 //!
