@@ -30,6 +30,8 @@
 //! - [`henzinger_walk`]: follow links, jump back, weigh by visits or PageRank (Henzinger and others 2000)
 //! - [`webwalker`]: a walk on a regular undirected graph (Bar-Yossef and others 2000)
 //! - [`spectrum`]: how fast such a walk forgets where it began
+//! - [`graph`]: webs that fit into memory, from files, and their bow tie
+//! - [`walks`]: walks with many walkers, what they sample, how many pages there are, and whether to answer at all
 //!
 //! And:
 //! - [`estimate`]: a number and how sure it is
@@ -44,6 +46,7 @@ pub mod capture_recapture;
 pub mod checking;
 pub mod engine;
 pub mod estimate;
+pub mod graph;
 pub mod henzinger_walk;
 pub mod joint_coverage;
 pub mod least_squares;
@@ -59,6 +62,7 @@ pub mod sightings;
 pub mod simulation;
 pub mod spectrum;
 pub mod uniformity;
+pub mod walks;
 pub mod webwalker;
 
 pub use estimate::Estimate;

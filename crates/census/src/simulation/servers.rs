@@ -82,7 +82,7 @@ mod tests {
         for address in 0..servers.space() {
             answers += u64::from(servers.at(address).is_some());
         }
-        assert_eq!(answers, servers.servers().iter().map(|server| server.addresses).sum());
+        assert_eq!(answers, servers.servers().iter().map(|server| server.addresses).sum::<u64>());
         assert!(servers.servers().iter().any(|server| server.addresses > 1));
         assert!(servers.servers().iter().any(|server| server.hosts.len() > 1));
         assert!(servers.pages() > 500 * 40);

@@ -1,0 +1,161 @@
+//! What is known of pages, one JSON object a line: `id`, and any fields with numbers, truths or words.
+//!
+//! A number is averaged over a sample, a truth counts as 0 or 1, and of a word the share of pages that have it is asked for.
+//! 8 bytes for each page and field, 4 where the field has words.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+
+use serde_json::Value;
+
+use super::edge_list::for_each_line;
+use super::{EdgeList, GraphError, Names};
+
+/// No word.
+const NONE: u32 = u32::MAX;
+
+/// One field of all pages.
+#[derive(Debug, Clone)]
+pub enum Column {
+    /// Numbers, or truths as 0 and 1; NaN where there is none.
+    Numbers(Vec<f64>),
+    /// The different words, and for each page the number of its own.
+    Words {
+        /// The different words.
+        words: Names,
+        /// Their numbers by page; the largest of all where there is none.
+        of: Vec<u32>,
+    },
+}
+
+/// The fields of pages.
+#[derive(Debug, Clone, Default)]
+pub struct Labels {
+    /// By name.
+    pub fields: BTreeMap<String, Column>,
+    /// Pages that are described.
+    pub described: u64,
+    /// Lines about pages that the graph does not have.
+    pub unknown: u64,
+}
+
+impl Labels {
+    /// Reads a table about the pages of a graph.
+    pub fn read(input: impl BufRead, graph: &EdgeList) -> Result<Labels, GraphError> {
+        let mut labels = Labels::default();
+        let nodes = graph.graph.nodes();
+        for_each_line(input, |number, line| {
+            if line.trim().is_empty() {
+                return Ok(());
+            }
+            let fields: serde_json::Map<String, Value> = serde_json::from_str(line)
+                .map_err(|error| GraphError::line(number, format!("is no JSON object; mend it: {error}")))?;
+            let id = match fields.get("id") {
+                Some(Value::String(id)) => id.clone(),
+                Some(Value::Number(id)) => id.to_string(),
+                _ => return Err(GraphError::line(number, "has no id; name its page in the field \"id\"")),
+            };
+            match graph.find(&id) {
+                Some(page) => labels.note(number, page as usize, nodes, fields)?,
+                None => labels.unknown += 1,
+            }
+            Ok(())
+        })?;
+        Ok(labels)
+    }
+
+    fn note(
+        &mut self,
+        line: u64,
+        page: usize,
+        nodes: usize,
+        fields: serde_json::Map<String, Value>,
+    ) -> Result<(), GraphError> {
+        self.described += 1;
+        for (name, value) in fields {
+            if name == "id" || value.is_null() {
+                continue;
+            }
+            let column = self.fields.entry(name).or_insert_with_key(|_| Column::like(&value, nodes));
+            if !column.set(page, &value) {
+                let what =
+                    format!("has the field value {value}, which is of another kind than before; mend it");
+                return Err(GraphError::line(line, what));
+            }
+        }
+        Ok(())
+    }
+
+    /// The numbers of a field by page, NaN where there is none; none without such a field. `field=word` asks for the share of
+    /// pages that have this word in it.
+    pub fn values(&self, field: &str) -> Option<Vec<f64>> {
+        if let Some(Column::Numbers(numbers)) = self.fields.get(field) {
+            return Some(numbers.clone());
+        }
+        let (name, word) = field.split_once('=')?;
+        let Column::Words { words, of } = self.fields.get(name)? else { return None };
+        let wanted = words.find(word).unwrap_or(NONE - 1);
+        let share = |&own: &u32| if own == NONE { f64::NAN } else { f64::from(u8::from(own == wanted)) };
+        Some(of.iter().map(share).collect())
+    }
+}
+
+impl Column {
+    fn like(value: &Value, nodes: usize) -> Self {
+        match value {
+            Value::Number(_) | Value::Bool(_) => Column::Numbers(vec![f64::NAN; nodes]),
+            _ => Column::Words { words: Names::default(), of: vec![NONE; nodes] },
+        }
+    }
+
+    /// False when the value does not fit.
+    fn set(&mut self, page: usize, value: &Value) -> bool {
+        match (self, value) {
+            (Column::Numbers(numbers), Value::Number(number)) => {
+                number.as_f64().map(|number| numbers[page] = number).is_some()
+            }
+            (Column::Numbers(numbers), &Value::Bool(truth)) => {
+                numbers[page] = f64::from(u8::from(truth));
+                true
+            }
+            (Column::Words { words, of }, Value::String(word)) => {
+                words.number(word).map(|number| of[page] = number).is_some()
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Naming;
+
+    #[test]
+    fn numbers_truths_and_words() {
+        let graph = EdgeList::read("a b\nb c\n".as_bytes(), Naming::Detect).unwrap();
+        let table = r#"{"id":"a","words":12,"spam":true,"lang":"de"}
+
+            {"id":"c","words":3.5,"lang":"fr","spam":null}
+            {"id":"z","words":1}"#;
+        let labels = Labels::read(table.as_bytes(), &graph).unwrap();
+        assert_eq!((labels.described, labels.unknown), (2, 1));
+        let words = labels.values("words").unwrap();
+        assert_eq!((words[0], words[2], words[1].is_nan()), (12.0, 3.5, true));
+        let german = labels.values("lang=de").unwrap();
+        assert_eq!((german[0], german[2], german[1].is_nan()), (1.0, 0.0, true));
+        assert_eq!(labels.values("lang=it").unwrap()[0], 0.0);
+        assert!(labels.values("spam").unwrap()[2].is_nan());
+        assert!(labels.values("lang").is_none() && labels.values("no").is_none());
+    }
+
+    #[test]
+    fn bad_lines_are_named() {
+        let graph = EdgeList::read("0 1\n".as_bytes(), Naming::Detect).unwrap();
+        let told = |text: &str| Labels::read(text.as_bytes(), &graph).unwrap_err().to_string();
+        assert!(told("{\"id\":0}\n{").starts_with("line 2 is no JSON object"));
+        assert!(told("{\"x\":0}").starts_with("line 1 has no id"));
+        assert!(told("{\"id\":0,\"x\":1}\n{\"id\":1,\"x\":\"y\"}").starts_with("line 2 has the field value"));
+        assert!(told("{\"id\":0,\"x\":[1]}").contains("another kind"));
+    }
+}

@@ -1,0 +1,97 @@
+//! Names of pages and their numbers, both ways: all names in one text, and a table of numbers by hash.
+//!
+//! The length of the name, 8 bytes for where it ends, and 8 to 16 for its place in the table.
+
+use lookalike_text::hash;
+
+/// No page.
+const FREE: u32 = u32::MAX;
+
+/// Different names in the order of their first appearance.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    text: String,
+    ends: Vec<u64>,
+    /// Numbers at the places of their hashes, or at the next free ones; at most half of it is in use.
+    table: Vec<u32>,
+}
+
+impl Names {
+    /// Number of names.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// True without names.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The name of a page.
+    pub fn name(&self, number: u32) -> Option<&str> {
+        let number = number as usize;
+        let end = *self.ends.get(number)? as usize;
+        let begin = if number == 0 { 0 } else { self.ends[number - 1] as usize };
+        self.text.get(begin..end)
+    }
+
+    /// The number of a name.
+    pub fn find(&self, name: &str) -> Option<u32> {
+        if self.table.is_empty() {
+            return None;
+        }
+        Some(self.table[self.place(name)]).filter(|&number| number != FREE)
+    }
+
+    /// The number of a name, a new one if need be; none when all numbers are given away.
+    pub fn number(&mut self, name: &str) -> Option<u32> {
+        if 2 * (self.len() + 1) > self.table.len() {
+            self.grow();
+        }
+        let place = self.place(name);
+        if self.table[place] == FREE {
+            let number = u32::try_from(self.len()).ok().filter(|&number| number != FREE)?;
+            self.table[place] = number;
+            self.text.push_str(name);
+            self.ends.push(self.text.len() as u64);
+        }
+        Some(self.table[place])
+    }
+
+    /// Where a name stands in the table, or should.
+    fn place(&self, name: &str) -> usize {
+        let mask = self.table.len() - 1;
+        let mut place = hash::mix(hash::word(name.as_bytes())) as usize & mask;
+        while self.table[place] != FREE && self.name(self.table[place]) != Some(name) {
+            place = (place + 1) & mask;
+        }
+        place
+    }
+
+    fn grow(&mut self) {
+        self.table = vec![FREE; (2 * self.table.len()).max(16)];
+        for number in 0..self.len() as u32 {
+            let place = self.place(self.name(number).unwrap_or_default());
+            self.table[place] = number;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_one_number_each() {
+        let mut names = Names::default();
+        assert_eq!((names.find("a"), names.name(0)), (None, None));
+        for round in 0..2 {
+            for n in 0..1_000u32 {
+                assert_eq!(names.number(&format!("http://h/{n}")), Some(n), "round {round}");
+            }
+        }
+        assert_eq!(names.number(""), Some(1_000));
+        assert_eq!((names.len(), names.name(17)), (1_001, Some("http://h/17")));
+        assert_eq!((names.find("http://h/999"), names.find("http://h/1000")), (Some(999), None));
+    }
+}

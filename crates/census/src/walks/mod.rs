@@ -1,0 +1,255 @@
+//! Walks over a web, the pages that they sample, and whether one may believe them.
+//!
+//! A walk that follows links forth and back is at a page as often as the page has neighbours, sooner or later; weights of one over
+//! that number make its pages a uniform sample. *Sooner or later* is the trouble: a web is made of hosts that link mostly to
+//! themselves, and a walk can stay in one of them for longer than anyone will pay for. What helps is many walkers from many
+//! seeds ([`Method::Frontier`]); what then decides is where the seeds come from. [`convergence`] looks for signs that a walk
+//! has not come to rest, and refuses to answer then; it also says what it cannot see.
+//!
+//! - [`web`]: what a walk may ask, and a [`crate::graph::Graph`] that answers
+//! - [`known`]: the neighbours of visited pages, and what they cost
+//! - [`seeds`]: where to begin
+//! - [`walkers`], [`frontier`], [`named`]: the walks
+//! - [`probes`]: what is behind the pages that were hardly noticed
+//! - [`clusters`]: which visits are likely to be alike
+//! - [`pairs`], [`territory`]: who met whom, and who knew of whose pages
+//! - [`estimates`], [`size`]: what the sample says of pages, and how many there are
+//! - [`convergence`]: whether to answer at all
+//! - [`mod@report`]: all of it in one call
+
+pub mod clusters;
+pub mod convergence;
+pub mod estimates;
+pub mod frontier;
+pub mod known;
+pub mod named;
+pub mod pairs;
+pub mod probes;
+pub mod report;
+pub mod seeds;
+pub mod size;
+pub mod territory;
+pub mod walkers;
+pub mod web;
+
+use serde::Serialize;
+
+use crate::CensusError;
+use crate::henzinger_walk::Odds;
+use crate::random::Random;
+use crate::webwalker::WebWalker;
+use known::Known;
+use web::Walkable;
+
+pub use convergence::Outcome;
+pub use report::{Answer, Plan, Report, report};
+pub use web::LinkedWeb;
+
+/// A way to walk.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Method {
+    /// To a random neighbour; pages weigh one over their neighbours.
+    Reweighted,
+    /// The same, but not straight back unless there is no other way.
+    NonBacktracking,
+    /// To a random neighbour, or not, so that every page is as likely in the end (Metropolis and Hastings).
+    MetropolisHastings,
+    /// Many walkers, of whom one moves at a time, more often the more neighbours it has (Ribeiro and Towsley 2010).
+    Frontier,
+    /// Bar-Yossef and others 2000, from the first seed.
+    WebWalker(WebWalker),
+    /// Henzinger and others 2000, with the probability of a jump and the odds by which pages are weighted.
+    Henzinger(f64, Odds),
+}
+
+impl Method {
+    /// Its name in reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Method::Reweighted => "reweighted walk",
+            Method::NonBacktracking => "non-backtracking walk",
+            Method::MetropolisHastings => "Metropolis-Hastings walk",
+            Method::Frontier => "frontier sampling",
+            Method::WebWalker(_) => "WebWalker",
+            Method::Henzinger(..) => "Henzinger's walk",
+        }
+    }
+}
+
+/// When to stop: whatever comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Budget {
+    /// Different pages asked for, failures and probes included.
+    pub fetches: u64,
+    /// Steps of all walkers; steps over known pages cost nothing, but on a small web nothing else would end.
+    pub steps: u64,
+    /// How many of the fetches are kept for [`probes`].
+    pub probes: u64,
+}
+
+impl Budget {
+    /// So many pages, one in five for probes, and fifty steps for each of them at most.
+    pub fn fetches(fetches: u64) -> Self {
+        Budget { fetches, steps: 50 * fetches, probes: fetches / 5 }
+    }
+
+    /// The fetches that are left for walking.
+    fn walking(&self) -> u64 {
+        self.fetches.saturating_sub(self.probes)
+    }
+}
+
+/// A visit to a page.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Sample {
+    /// The page.
+    pub page: u32,
+    /// Its neighbours, as far as they are known.
+    pub degree: u32,
+    /// Who visits, by the place of its seed among those that could be used.
+    pub walker: u32,
+    /// How many steps this walker had made.
+    pub step: u32,
+    /// One over how likely a visit is, up to a factor that is the same for all.
+    pub weight: f64,
+}
+
+/// Where a walker began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Start {
+    /// The page.
+    pub page: u32,
+    /// Its neighbours.
+    pub degree: u32,
+}
+
+/// Visits in the order made, and what they cost.
+#[derive(Debug, Clone, Default)]
+pub struct Walk {
+    /// The visits.
+    pub samples: Vec<Sample>,
+    /// The seeds that could be fetched and have neighbours, by walker.
+    pub starts: Vec<Start>,
+    /// Seeds that could not be fetched or lead nowhere.
+    pub lost_seeds: u64,
+    /// Different pages asked for by walkers.
+    pub walked: u64,
+    /// Different pages asked for, by probes, too.
+    pub fetched: u64,
+    /// Those of them that could not be had.
+    pub failures: u64,
+    /// Steps of all walkers.
+    pub steps: u64,
+    /// True when walkers from uniform seeds are at rest from the first step on, so that seeds themselves are a sample to compare with.
+    pub rests: bool,
+    /// Pages that were fetched by probes.
+    pub probes: Vec<probes::Probe>,
+    /// True when nothing was left to probe.
+    pub explored: bool,
+    /// The neighbours of visited pages, where the method keeps them.
+    pub lists: known::Lists,
+}
+
+/// Walks over a web from these seeds; the same seed, the same walk.
+pub fn walk<W: Walkable>(
+    web: &mut W,
+    method: Method,
+    seeds: &[u32],
+    budget: Budget,
+    seed: u64,
+) -> Result<Walk, CensusError> {
+    let rule = match method {
+        Method::WebWalker(plan) => return named::webwalker(web, plan, seeds, budget, seed),
+        Method::Henzinger(jump, odds) => return named::henzinger(web, jump, odds, seeds, budget, seed),
+        Method::Frontier => None,
+        Method::Reweighted => Some(walkers::Rule::Plain),
+        Method::NonBacktracking => Some(walkers::Rule::NotBack),
+        Method::MetropolisHastings => Some(walkers::Rule::Metropolis),
+    };
+    let (mut known, mut random) = (Known::new(web), Random::new(seed));
+    let mut walk = match rule {
+        None => frontier::walk(&mut known, seeds, budget, &mut random)?,
+        Some(rule) => walkers::walk(&mut known, rule, seeds, budget, &mut random)?,
+    };
+    walk.walked = known.fetched();
+    (walk.probes, walk.explored) = probes::probe(&mut known, &walk, budget, &mut random);
+    (walk.fetched, walk.failures) = (known.fetched(), known.failures());
+    walk.lists = known.take_lists();
+    Ok(walk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Graph;
+    use crate::uniformity::chi_square;
+    use crate::webwalker::Edges;
+
+    /// Forty pages, of which a few have many neighbours.
+    fn uneven() -> Graph {
+        let mut random = Random::new(12);
+        let ring = (0..40).map(|page| (page, (page + 1) % 40));
+        let hubs = (0..60).map(|_| (random.below(40) as u32, random.below(4) as u32));
+        Graph::of_arcs(40, &ring.chain(hubs).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn in_the_long_run_all_weighted_walks_are_uniform() {
+        let graph = uneven();
+        let back = graph.transposed();
+        let budget = Budget { fetches: 1_000, steps: 400_000, probes: 0 };
+        let methods =
+            [Method::Reweighted, Method::NonBacktracking, Method::MetropolisHastings, Method::Frontier];
+        for method in methods {
+            let seeds = if method == Method::Frontier { vec![0, 7, 9, 30] } else { vec![5] };
+            let walked = walk(&mut LinkedWeb::new(&graph, &back), method, &seeds, budget, 3).unwrap();
+            // Every 40th visit, kept with probability by its weight: nearly independent draws.
+            let mut random = Random::new(8);
+            let most = walked.samples.iter().map(|sample| sample.weight).fold(0.0, f64::max);
+            let mut counts = [0u64; 40];
+            for sample in
+                walked.samples.iter().step_by(40).filter(|sample| random.chance(sample.weight / most))
+            {
+                counts[sample.page as usize] += 1;
+            }
+            let (statistic, freedom) = chi_square(&counts, &[1.0 / 40.0; 40]);
+            assert!(counts.iter().sum::<u64>() > 2_000 && freedom == 39);
+            // The 99.9 % point is 72.1.
+            assert!(statistic < 72.1, "{method:?}: {statistic}");
+            // And without weights it is far from uniform, unless the walk sees to that itself.
+            let mut plain = [0u64; 40];
+            walked.samples.iter().step_by(40).for_each(|sample| plain[sample.page as usize] += 1);
+            let biased = chi_square(&plain, &[1.0 / 40.0; 40]).0 > 500.0;
+            assert_eq!(biased, method != Method::MetropolisHastings, "{method:?}");
+        }
+    }
+
+    #[test]
+    fn every_method_stays_within_its_budget_and_is_the_same_for_the_same_seed() {
+        let graph = crate::simulation::Sites::new(crate::simulation::SitesPlan::default()).graph;
+        let back = graph.transposed();
+        let seeds = seeds::by_links(&graph, 20, &mut Random::new(1));
+        let webwalker = WebWalker { degree: 100_000, backlinks: 3, edges: Edges::Fixed };
+        for method in [
+            Method::Reweighted,
+            Method::NonBacktracking,
+            Method::MetropolisHastings,
+            Method::Frontier,
+            Method::WebWalker(webwalker),
+            Method::Henzinger(1.0 / 7.0, Odds::PageRank),
+        ] {
+            let run = |seed| {
+                let mut web = LinkedWeb::new(&graph, &back).imperfect(0.05, 0.5, 3);
+                walk(&mut web, method, &seeds, Budget::fetches(1_000), seed).unwrap()
+            };
+            let (one, again, other) = (run(4), run(4), run(5));
+            assert_eq!((&one.samples, &one.probes), (&again.samples, &again.probes), "{method:?}");
+            assert_ne!(one.samples, other.samples, "{method:?}");
+            assert!(one.fetched <= 1_000 && one.fetched > 700, "{method:?}: {}", one.fetched);
+            assert!(one.failures > 0, "{method:?}");
+            let mut web = LinkedWeb::new(&graph, &back).imperfect(0.05, 0.5, 3);
+            assert!(one.samples.iter().all(|sample| !web.is_broken(sample.page)), "{method:?}");
+            assert!(walk(&mut web, method, &[], Budget::fetches(10), 1).is_err(), "{method:?}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Walkers that know nothing of each other and take turns: to a random neighbour, not straight back, or with second thoughts.
+
+use super::known::Known;
+use super::web::Walkable;
+use super::{Budget, Sample, Walk};
+use crate::CensusError;
+use crate::random::Random;
+
+/// How a walker chooses its next page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// A random neighbour.
+    Plain,
+    /// Not the page that it came from, unless there is no other (Lee, Xu and Eun 2012).
+    NotBack,
+    /// A random neighbour `v` of `u`, accepted with probability `min(1, d_u/d_v)`; else it stays, which counts as a visit.
+    Metropolis,
+}
+
+struct Walker {
+    page: u32,
+    before: Option<u32>,
+    steps: u32,
+}
+
+/// Walks from all seeds in turn.
+pub fn walk<W: Walkable>(
+    known: &mut Known<'_, W>,
+    rule: Rule,
+    seeds: &[u32],
+    budget: Budget,
+    random: &mut Random,
+) -> Result<Walk, CensusError> {
+    let (starts, lost_seeds) = known.starts(seeds, budget.walking());
+    if starts.is_empty() {
+        return Err(CensusError::Start(seeds.len()));
+    }
+    let begin = |page| Walker { page, before: None, steps: 0 };
+    let mut walkers: Vec<Walker> = starts.iter().map(|start| begin(start.page)).collect();
+    let mut samples = Vec::new();
+    let (mut steps, mut turn) = (0, 0);
+    while known.fetched() < budget.walking() && steps < budget.steps {
+        let walker = &mut walkers[turn];
+        step(known, rule, walker, random);
+        let degree = known.list(walker.page).len() as u32;
+        let weight = if rule == Rule::Metropolis { 1.0 } else { 1.0 / f64::from(degree.max(1)) };
+        samples.push(Sample { page: walker.page, degree, walker: turn as u32, step: walker.steps, weight });
+        steps += 1;
+        turn = (turn + 1) % walkers.len();
+    }
+    Ok(Walk { samples, starts, lost_seeds, steps, ..Walk::default() })
+}
+
+/// One step; a walker whose neighbours have all failed stays where it is.
+fn step<W: Walkable>(known: &mut Known<'_, W>, rule: Rule, walker: &mut Walker, random: &mut Random) {
+    walker.steps += 1;
+    let page = walker.page;
+    while let Some(next) = choose(known.list(page), rule, walker.before, random) {
+        if !known.visit(next) {
+            known.strike(page, next);
+            continue;
+        }
+        let (own, others) = (known.list(page).len() as f64, known.list(next).len() as f64);
+        if rule == Rule::Metropolis && !random.chance(own / others.max(1.0)) {
+            return;
+        }
+        walker.before = Some(page);
+        walker.page = next;
+        return;
+    }
+}
+
+fn choose(list: &[u32], rule: Rule, before: Option<u32>, random: &mut Random) -> Option<u32> {
+    let barred = before.filter(|_| rule == Rule::NotBack && list.len() > 1);
+    let Some(place) = barred.and_then(|before| list.binary_search(&before).ok()) else {
+        return random.pick(list).copied();
+    };
+    let other = random.below(list.len() - 1);
+    Some(list[other + usize::from(other >= place)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_way_back_is_taken_only_when_there_is_no_other() {
+        let mut random = Random::new(1);
+        let mut seen = [0; 3];
+        for _ in 0..3_000 {
+            let next = choose(&[4, 6, 8], Rule::NotBack, Some(6), &mut random).unwrap();
+            seen[(next as usize - 4) / 2] += 1;
+        }
+        assert!(seen[1] == 0 && (1_350..1_650).contains(&seen[0]), "{seen:?}");
+        assert_eq!(choose(&[6], Rule::NotBack, Some(6), &mut random), Some(6));
+        assert_eq!(choose(&[], Rule::Plain, None, &mut random), None);
+    }
+}
