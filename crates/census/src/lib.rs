@@ -20,7 +20,7 @@
 //! - [`sightings`]: which engines have which of the sampled pages
 //! - [`relative_size`], [`least_squares`], [`joint_coverage`]: sizes from overlaps
 //! - [`absolute_size`]: from one published size to all others
-//! - [`birthday`], [`capture_recapture`]: sizes from repetitions
+//! - [`birthday`], [`capture_recapture`], [`species`]: sizes from repetitions
 //! - [`result_ratios`]: sizes from result counts (Lawrence and Giles 1998)
 //! - [`random_addresses`]: pages of a web from servers at random addresses
 //! - [`query_pool`]: uniform pages and sizes by a pool of queries (Bar-Yossef and Gurevich 2006)
@@ -60,6 +60,7 @@ pub mod relative_size;
 pub mod result_ratios;
 pub mod sightings;
 pub mod simulation;
+pub mod species;
 pub mod spectrum;
 pub mod uniformity;
 pub mod walks;

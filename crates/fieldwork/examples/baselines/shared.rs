@@ -1,0 +1,87 @@
+//! One engine for many runs, each within a budget of its own. What one run asked is remembered for the next: it costs the run, and not us.
+
+use std::collections::{BTreeSet, HashMap};
+
+use lookalike_engines::{EngineError, Fetched, Query, Results, SearchEngine};
+use lookalike_fieldwork::words;
+
+/// An engine with a memory.
+pub(crate) struct Shared {
+    engine: Box<dyn SearchEngine>,
+    answers: HashMap<(Query, usize), Results>,
+    pages: HashMap<String, Option<Fetched>>,
+}
+
+/// One run's view of it.
+pub(crate) struct Run<'s> {
+    of: &'s mut Shared,
+    calls: u64,
+    budget: u64,
+    /// Pages that were fetched.
+    pub(crate) fetches: u64,
+}
+
+impl Shared {
+    /// Around an engine.
+    pub(crate) fn new(engine: Box<dyn SearchEngine>) -> Self {
+        Shared { engine, answers: HashMap::new(), pages: HashMap::new() }
+    }
+
+    /// Its name.
+    pub(crate) fn name(&self) -> String {
+        self.engine.name().to_owned()
+    }
+
+    /// A run with so many calls.
+    pub(crate) fn run(&mut self, budget: u64) -> Run<'_> {
+        Run { of: self, calls: 0, budget, fetches: 0 }
+    }
+}
+
+impl SearchEngine for Run<'_> {
+    fn name(&self) -> &str {
+        self.of.engine.name()
+    }
+
+    fn kind(&self) -> &str {
+        self.of.engine.kind()
+    }
+
+    fn cap(&self) -> usize {
+        self.of.engine.cap()
+    }
+
+    fn search(&mut self, query: &Query, limit: usize) -> Result<Results, EngineError> {
+        if self.calls == self.budget {
+            let engine = self.name().to_owned();
+            return Err(EngineError::Spent { engine, what: "calls", budget: self.budget });
+        }
+        self.calls += 1;
+        let key = (query.clone(), limit);
+        if let Some(results) = self.of.answers.get(&key) {
+            return Ok(results.clone());
+        }
+        let results = self.of.engine.search(query, limit)?;
+        self.of.answers.insert(key, results.clone());
+        Ok(results)
+    }
+
+    fn fetch(&mut self, url: &str) -> Result<Option<Fetched>, EngineError> {
+        self.fetches += 1;
+        if let Some(page) = self.of.pages.get(url) {
+            return Ok(page.clone());
+        }
+        let page = self.of.engine.fetch(url)?.map(once);
+        self.of.pages.insert(url.to_owned(), page.clone());
+        Ok(page)
+    }
+}
+
+/// A page with each of its words once: no estimator sees the difference, and reading it again in every run is much faster.
+fn once(page: Fetched) -> Fetched {
+    let mut found = BTreeSet::new();
+    words::each(&page.text, |word| {
+        found.insert(word.to_owned());
+    });
+    Fetched { text: found.into_iter().collect::<Vec<_>>().join(" "), ..page }
+}

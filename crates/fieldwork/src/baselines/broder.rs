@@ -1,0 +1,191 @@
+//! Sizes by sums over the results of a pool's queries, after Broder and others (2006).
+//!
+//! Queries are drawn uniformly from a pool that was fixed beforehand, none twice. A result weighs one over the number of the pool's words
+//! on its page. From what the pool reaches to the whole index leads a second pool that has little to do with the first, or a uniform
+//! sample of pages; nobody has that, so the own documents stand in for it, each looked at as if it were not at home.
+//!
+//! **Queries with too many results** belong to no pool. They are known only once they were asked: these weigh nothing, which is the same as a
+//! pool that is smaller by their share, and no longer count as words of pages. Those that were not met still count, so that pages weigh too
+//! little. The authors' remedy is a pool of words of medium frequency; here, words that find at home at most a fifth of what the
+//! engine shows.
+//!
+//! Of each query's results a few are looked at, as many as [`crate::sampling`] does, and stand for all.
+
+use lookalike_census::{Estimate, Random, pool_sums};
+use lookalike_engines::EngineError;
+use lookalike_text::hash;
+
+use super::asking::Asking;
+use super::{Baseline, Plan, unless_spent};
+use crate::desk::{Desk, Found};
+use crate::own::{Own, WordId};
+use crate::sampling::LOOKED_AT;
+
+const ONE_POOL: &str = "too low by the words of the pool that find too much and were not met, and wherever the engine \
+                        indexes less of a page than it gives; own documents stand in for a uniform sample";
+
+const TWO_POOLS: &str = "too low as far as long pages are reached by both pools and short ones by neither, and by the words \
+                         of the pools that find too much and were not met";
+
+/// The words of a pool.
+struct Words {
+    list: Vec<WordId>,
+    /// For each word of the vocabulary whether it is among them.
+    has: Vec<bool>,
+}
+
+/// What a query's results weigh: all of them, and those that another pool reaches as well.
+type Weights = (f64, f64);
+
+impl Words {
+    /// Words in two own documents or more, and in no more than `most`, that `fits` lets pass.
+    fn new(own: &Own, most: u32, fits: impl Fn(&str) -> bool) -> Self {
+        let mut list = own.queries(2);
+        list.retain(|&word| own.frequency(word) <= most && fits(own.spelling(word)));
+        let mut has = vec![false; own.vocabulary()];
+        list.iter().for_each(|&word| has[word as usize] = true);
+        Words { list, has }
+    }
+
+    /// How many of a page's words are in the pool, without those that are known to find too much.
+    fn degree(&self, page: &[WordId], desk: &Desk<'_>) -> usize {
+        page.iter().filter(|&&word| self.holds(word, desk)).count()
+    }
+
+    fn reaches(&self, page: &[WordId], desk: &Desk<'_>) -> bool {
+        page.iter().any(|&word| self.holds(word, desk))
+    }
+
+    fn holds(&self, word: WordId, desk: &Desk<'_>) -> bool {
+        self.has[word as usize] && desk.known(word) != Some(&Found::TooMany)
+    }
+
+    /// Queries in the order in which they are drawn.
+    fn drawn(&self, plan: &Plan, random: &mut Random) -> Vec<WordId> {
+        random.some(self.list.len(), plan.queries).into_iter().map(|place| self.list[place]).collect()
+    }
+}
+
+/// Frequency at home of words that are neither rare nor frequent, for an engine that shows so many results.
+fn medium(limit: usize) -> u32 {
+    u32::try_from(limit / 5).unwrap_or(u32::MAX).max(2)
+}
+
+/// One pool, of words of medium frequency.
+pub fn one_pool(desk: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Baseline>, EngineError> {
+    let most = medium(desk.limit());
+    by_one_pool("broder-one-pool", most, desk, plan)
+}
+
+/// One pool, of all words in two own documents or more.
+pub fn one_pool_of_all_words(desk: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Baseline>, EngineError> {
+    by_one_pool("broder-one-pool-all-words", u32::MAX, desk, plan)
+}
+
+/// Two pools: words of medium frequency, told apart by a hash.
+pub fn two_halves(desk: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Baseline>, EngineError> {
+    let (own, most) = (desk.own(), medium(desk.limit()));
+    let half = |wanted| Words::new(own, most, |word| hash::word(word.as_bytes()) % 2 == wanted);
+    by_two_pools("broder-two-halves", [half(0), half(1)], desk, plan)
+}
+
+/// Two pools: words of medium frequency, and numbers of medium frequency.
+pub fn words_and_numbers(desk: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Baseline>, EngineError> {
+    let (own, most) = (desk.own(), medium(desk.limit()));
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let pools = [Words::new(own, most, |word| !is_number(word)), Words::new(own, most, is_number)];
+    by_two_pools("broder-words-and-numbers", pools, desk, plan)
+}
+
+fn by_one_pool(
+    name: &'static str,
+    most: u32,
+    desk: &mut Desk<'_>,
+    plan: &Plan,
+) -> Result<Vec<Baseline>, EngineError> {
+    let pool = Words::new(desk.own(), most, |_| true);
+    let mut asking = Asking::new(desk);
+    let mut random = Random::part(plan.seed, 0);
+    let mut weights = Vec::new();
+    unless_spent(pool.drawn(plan, &mut random).into_iter().try_for_each(|word| {
+        let weighed = weigh(&mut asking, word, [&pool, &pool], &mut random)?;
+        weights.extend(weighed.map(|(all, _)| all));
+        Ok(())
+    }))?;
+    let reached = pool_sums::reached(pool.list.len(), &weights, plan.seed);
+    let (found, sampled) = own_reached(&pool, asking.desk());
+    let estimate = reached
+        .filter(|reached| reached.value > 0.0)
+        .and_then(|reached| pool_sums::by_uniform_sample(reached, found, sampled));
+    Ok(vec![Baseline { name, estimate, cost: asking.cost, bias: ONE_POOL }])
+}
+
+/// Own documents that a pool would reach if they were not at home, where two others must have the word; and all.
+fn own_reached(pool: &Words, desk: &Desk<'_>) -> (u64, u64) {
+    let own = desk.own();
+    let reached = own
+        .documents()
+        .filter(|document| document.iter().any(|&word| own.frequency(word) > 2 && pool.holds(word, desk)));
+    (reached.count() as u64, own.len() as u64)
+}
+
+fn by_two_pools(
+    name: &'static str,
+    [one, two]: [Words; 2],
+    desk: &mut Desk<'_>,
+    plan: &Plan,
+) -> Result<Vec<Baseline>, EngineError> {
+    let mut asking = Asking::new(desk);
+    let mut random = Random::part(plan.seed, 0);
+    let (mut first, mut second): (Vec<Weights>, Vec<f64>) = (Vec::new(), Vec::new());
+    let queries = [one.drawn(plan, &mut random), two.drawn(plan, &mut random)];
+    // In turns, so that either has its half of a budget that nobody told us of.
+    let turns = queries[0].len().max(queries[1].len());
+    unless_spent((0..turns).try_for_each(|turn| {
+        if let Some(&word) = queries[0].get(turn) {
+            first.extend(weigh(&mut asking, word, [&one, &two], &mut random)?);
+        }
+        if let Some(&word) = queries[1].get(turn) {
+            let weighed = weigh(&mut asking, word, [&two, &one], &mut random)?;
+            second.extend(weighed.map(|(all, _)| all));
+        }
+        Ok(())
+    }))?;
+    let estimate = pool_sums::by_two_pools((one.list.len(), &first), (two.list.len(), &second), plan.seed)
+        .filter(positive);
+    Ok(vec![Baseline { name, estimate, cost: asking.cost, bias: TWO_POOLS }])
+}
+
+fn positive(estimate: &Estimate) -> bool {
+    estimate.value > 0.0
+}
+
+/// What the results of a query of the first pool weigh; nothing when the engine or all of its pages keep silent.
+fn weigh(
+    asking: &mut Asking<'_, '_>,
+    word: WordId,
+    [pool, other]: [&Words; 2],
+    random: &mut Random,
+) -> Result<Option<Weights>, EngineError> {
+    let results = match asking.word(word)? {
+        Found::All(pages) => pages.clone(),
+        Found::TooMany => Vec::new(),
+        Found::Silence => return Ok(None),
+    };
+    let (mut weights, mut read) = ((0.0, 0.0), 0);
+    for place in random.some(results.len(), LOOKED_AT) {
+        let Some(contents) = asking.contents(results[place])? else { continue };
+        let known = contents.known.clone();
+        let weight = pool_sums::weight([pool.degree(&known, asking.desk())]);
+        weights.0 += weight;
+        if other.reaches(&known, asking.desk()) {
+            weights.1 += weight;
+        }
+        read += 1;
+    }
+    if read == 0 {
+        return Ok(results.is_empty().then_some((0.0, 0.0)));
+    }
+    let scale = results.len() as f64 / f64::from(read);
+    Ok(Some((weights.0 * scale, weights.1 * scale)))
+}

@@ -1,0 +1,26 @@
+//! What an engine claims to have for a query that nearly every page matches.
+
+use lookalike_census::Estimate;
+use lookalike_engines::EngineError;
+
+use super::asking::Asking;
+use super::{Baseline, Plan, unless_spent};
+use crate::desk::Desk;
+
+/// Words of the query.
+pub const WORDS: usize = 50;
+
+const BIAS: &str = "pages without any of the words are missing, and the count is the engine's own word; where it tells none, \
+                    only what it shows is counted";
+
+/// Pages with any of the most frequent own words, as the engine counts them, or else as many as it shows. The interval has no end above.
+pub fn lower_bound(desk: &mut Desk<'_>, _: &Plan) -> Result<Vec<Baseline>, EngineError> {
+    let words = desk.own().most_frequent(WORDS);
+    let mut asking = Asking::new(desk);
+    let mut counted = None;
+    unless_spent(asking.any_of(&words).map(|results| {
+        counted = results.map(|results| results.claimed.unwrap_or(results.urls.len() as u64) as f64);
+    }))?;
+    let estimate = counted.map(|value| Estimate { value, error: 0.0, interval: (value, f64::INFINITY) });
+    Ok(vec![Baseline { name: "lower-bound", estimate, cost: asking.cost, bias: BIAS }])
+}
