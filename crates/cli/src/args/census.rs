@@ -28,6 +28,11 @@ pub enum CensusCommand {
         override_usage = "lookalike census sample [OPTIONS] <ENGINE> --own <CORPUS>... --output <FILE>"
     )]
     Sample(Box<CensusSampleArgs>),
+    /// Walk over a web graph: how many pages it has and what they are like, or why a walk cannot tell
+    ///
+    /// Pages are sampled by following links forth and back from seeds, and weighed by their neighbours. Whether the walk may be believed
+    /// is looked at first: walkers that see different worlds, or a world that keeps growing, give no answer, and the command fails.
+    Walk(CensusWalkArgs),
     /// Estimate the pages of the web from a recorded sample of addresses
     ///
     /// Reads what was found at random addresses; contacts none.
@@ -138,6 +143,77 @@ pub struct CensusSampleArgs {
     /// File for the pages, as JSON lines: url, weight, words, bytes
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
+}
+
+/// `census walk`
+#[derive(Debug, Args)]
+pub struct CensusWalkArgs {
+    /// The graph: a line `from to` for each link, with numbers or names, also compressed
+    ///
+    /// Tabs, blanks or a comma stand between the two; lines that begin with # or % are skipped.
+    #[arg(value_name = "GRAPH")]
+    pub graph: PathBuf,
+
+    /// Pages to begin with, one in each line; without it, pages of the graph at random
+    #[arg(long, value_name = "FILE", conflicts_with = "uniform_seeds")]
+    pub seeds: Option<PathBuf>,
+
+    /// How many pages of the graph to begin with, when no seeds are named
+    #[arg(long, value_name = "N", default_value_t = 512)]
+    pub uniform_seeds: usize,
+
+    /// How to walk
+    #[arg(long, value_name = "METHOD", default_value = "frontier")]
+    pub method: WalkMethodArg,
+
+    /// Pages that link to a page which WebWalker asks a search engine for
+    #[arg(long, value_name = "R", default_value_t = 3)]
+    pub backlinks: usize,
+
+    /// Most different pages asked for, one in five of them to probe whether the walk has seen enough
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub fetches: u64,
+
+    /// What is known of pages, as JSON lines with id and any fields
+    #[arg(long, value_name = "FILE")]
+    pub nodes: Option<PathBuf>,
+
+    /// A field of --nodes whose mean over all pages is estimated; true counts 1, FIELD=VALUE is the share with that value
+    #[arg(long, value_name = "FIELD", requires = "nodes")]
+    pub field: Vec<String>,
+
+    /// Also tell where pages and seeds stand in the bow tie: core, in, out, tubes, tendrils
+    #[arg(long)]
+    pub bow_tie: bool,
+
+    /// Answer even where the walk is not to be believed
+    #[arg(long)]
+    pub anyway: bool,
+
+    /// What all chance follows from
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Ways to walk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum WalkMethodArg {
+    /// Many walkers, of whom one moves at a time
+    Frontier,
+    /// One walk after the other, pages weighed by their neighbours
+    Reweighted,
+    /// The same, but not straight back
+    NonBacktracking,
+    /// Moves are refused so that all pages are as likely
+    MetropolisHastings,
+    /// Bar-Yossef and others 2000
+    Webwalker,
+    /// Henzinger and others 2000
+    Henzinger,
 }
 
 /// `census ip`

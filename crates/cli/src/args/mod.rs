@@ -27,7 +27,7 @@ use crate::progress::Style;
 pub use bench::{BenchCommand, BenchServeArgs};
 pub use census::{
     AskingArgs, CensusCommand, CensusCompareArgs, CensusIndexArgs, CensusIpArgs, CensusSampleArgs,
-    CensusSizeArgs, IndexKindArg,
+    CensusSizeArgs, CensusWalkArgs, IndexKindArg, WalkMethodArg,
 };
 pub use index::{
     IndexAddArgs, IndexCommand, IndexCreateArgs, IndexLookArgs, IndexMergeArgs, IndexQueryArgs,

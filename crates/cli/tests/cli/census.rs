@@ -173,3 +173,40 @@ fn what_cannot_be_measured_is_said() {
     let first = folder.join("first.jsonl");
     tells(census("index").path(&first).option("-o", &one).run(), 1, "it exists already");
 }
+
+/// Links of a web of 3,000 pages, each to five others at random.
+fn graph(folder: &Folder) -> PathBuf {
+    let mut dice = Dice::new(12);
+    let mut lines = String::from("# from to\n");
+    for from in 0..3_000 {
+        (0..5).for_each(|_| lines += &format!("page{from}\tpage{}\n", dice.below(3_000)));
+    }
+    folder.file("links.tsv", lines)
+}
+
+#[test]
+fn a_walk_answers_or_says_why_it_does_not() {
+    let folder = Folder::new();
+    let graph = graph(&folder);
+    let nodes: String = (0..3_000).map(|page| format!("{{\"id\":\"page{page}\",\"old\":{}}}\n", page % 4 == 0)).collect();
+    let nodes = folder.file("nodes.jsonl", nodes);
+    let walk = |more: &str| census(&format!("walk --fetches 2900 {more}")).path(&graph);
+    let report = json(&walk("--bow-tie --field old --json").option("--nodes", &nodes).run().exits(0));
+    assert!((value(&report, "/answer/size/value") / 3_000.0 - 1.0).abs() < 0.05, "{report}");
+    assert!((value(&report, "/answer/means/old/value") - 0.25).abs() < 0.05, "{report}");
+    assert!(value(&report, "/bow_tie/pages/core") > 2_500.0);
+    assert_eq!(report["convergence"]["outcome"], "converged");
+    let text = walk("").run().exits(0).stdout;
+    assert!(text.contains("95 % interval") && text.contains("taken for granted"), "{text}");
+    // Three pages to begin with show too little.
+    let few = folder.file("seeds.txt", "page1\npage2\npage3\n");
+    let refused = walk("--json").option("--seeds", &few).run().exits(1);
+    assert!(refused.stderr.contains("the walk gives no answer: ") && json(&refused)["answer"].is_null());
+    let anyway = json(&walk("--json --anyway").option("--seeds", &few).run().exits(0));
+    assert!(anyway["answer"].is_object() && anyway["convergence"]["outcome"] != "converged");
+    let unknown = folder.file("unknown.txt", "page1\nnobody\n");
+    tells(walk("").option("--seeds", &unknown).run(), 1, "names nobody, which is not in the graph");
+    tells(walk("--field young").option("--nodes", &nodes).run(), 2, "has no field young");
+    let bad = folder.file("bad.txt", "a b\nc\n");
+    tells(census("walk").path(&bad).run(), 1, "line 2 ");
+}

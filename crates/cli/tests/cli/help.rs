@@ -31,10 +31,11 @@ fn help_of_every_command_in_long() {
 }
 
 /// The commands that run jobs.
-const JOBS: [&str; 33] = [
+const JOBS: [&str; 34] = [
     "census size",
     "census compare",
     "census sample",
+    "census walk",
     "census ip",
     "census index",
     "dedup",

@@ -6,6 +6,7 @@ mod index;
 mod ip;
 mod sample;
 mod size;
+mod walk;
 
 use std::io::Write;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ pub(crate) fn run(command: &CensusCommand, watch: &Arc<Watch>) -> Result<Outcome
         CensusCommand::Size(args) => size::run(args, watch),
         CensusCommand::Compare(args) => compare::run(args, watch),
         CensusCommand::Sample(args) => sample::run(args, watch),
+        CensusCommand::Walk(args) => walk::run(args),
         CensusCommand::Ip(args) => ip::run(args),
         CensusCommand::Index(args) => index::run(args, watch),
     }

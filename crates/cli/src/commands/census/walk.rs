@@ -1,0 +1,192 @@
+//! `lookalike census walk`: what a walk over a web graph says of its pages, or why it says nothing.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+
+use lookalike::corpus::List;
+use lookalike_census::graph::{BowTie, EdgeList, Graph, GraphError, Labels, Naming, Parts};
+use lookalike_census::henzinger_walk::Odds;
+use lookalike_census::walks::estimates::Figures;
+use lookalike_census::walks::{Budget, LinkedWeb, Method, Outcome as Judged, Plan, Report, report, seeds};
+use lookalike_census::webwalker::WebWalker;
+use lookalike_census::{Estimate, Random};
+use serde::Serialize;
+
+use super::{Told, print_json};
+use crate::args::{CensusWalkArgs, WalkMethodArg};
+use crate::exit::{Failure, Outcome};
+use crate::progress::thousands;
+
+/// The probability of a jump in Henzinger's walk, as published.
+const JUMP: f64 = 1.0 / 7.0;
+
+/// What `--json` prints. Stable: other programs read it.
+#[derive(Serialize)]
+struct Walked {
+    pages: usize,
+    links: u64,
+    /// Where the pages stand, and where the seeds.
+    bow_tie: Option<BTreeMap<&'static str, Parts>>,
+    #[serde(flatten)]
+    report: Report,
+}
+
+pub(crate) fn run(args: &CensusWalkArgs) -> Result<Outcome, Failure> {
+    let list = read(&args.graph, |input| EdgeList::read(input, Naming::Detect))?;
+    let back = list.graph.transposed();
+    let labels = labels(args, &list)?;
+    let seeds = begin(args, &list)?;
+    let plan = Plan {
+        method: method(args),
+        budget: Budget::fetches(args.fetches),
+        seed: args.seed,
+        labels,
+        anyway: args.anyway,
+    };
+    let mut web = LinkedWeb::new(&list.graph, &back);
+    let report =
+        report(&mut web, &seeds, &plan).map_err(|error| Failure::Missing(error.to_string()))?;
+    let bow_tie = args.bow_tie.then(|| bow_tie(&list.graph, &back, &seeds));
+    let walked = Walked { pages: list.graph.nodes(), links: list.graph.arcs(), bow_tie, report };
+    if args.json { print_json(&walked)? } else { walked.print(&mut std::io::stdout().lock())? }
+    match &walked.report.convergence.outcome {
+        Judged::Refused { reasons } if !args.anyway => {
+            let first = reasons.first().map_or("", String::as_str).trim_end_matches('.');
+            Err(Failure::Missing(format!(
+                "the walk gives no answer: {first}; take more and better seeds, allow more fetches, or say --anyway"
+            )))
+        }
+        _ => Ok(Outcome::Done),
+    }
+}
+
+fn read<T>(
+    path: &Path,
+    parse: impl FnOnce(BufReader<List>) -> Result<T, GraphError>,
+) -> Result<T, Failure> {
+    parse(BufReader::new(List::open(path)?))
+        .map_err(|error| Failure::Missing(format!("{}: {error}", path.display())))
+}
+
+/// The numbers of the fields that were asked for.
+fn labels(args: &CensusWalkArgs, list: &EdgeList) -> Result<Vec<(String, Vec<f64>)>, Failure> {
+    let Some(path) = &args.nodes else { return Ok(Vec::new()) };
+    let known = read(path, |input| Labels::read(input, list))?;
+    let value = |field: &String| {
+        let values = known.values(field).ok_or_else(|| {
+            Failure::Usage(format!(
+                "{} has no field {field} with numbers, true and false, or FIELD=VALUE; name another",
+                path.display()
+            ))
+        })?;
+        Ok((field.clone(), values))
+    };
+    args.field.iter().map(value).collect()
+}
+
+/// The pages to begin with.
+fn begin(args: &CensusWalkArgs, list: &EdgeList) -> Result<Vec<u32>, Failure> {
+    let Some(path) = &args.seeds else {
+        let mut random = Random::part(args.seed, 1);
+        return Ok(seeds::uniform(list.graph.nodes(), args.uniform_seeds, &mut random));
+    };
+    let mut found = Vec::new();
+    for line in BufReader::new(List::open(path)?).lines() {
+        let line = line.map_err(|error| Failure::Missing(format!("{}: {error}", path.display())))?;
+        let page = line.trim();
+        if page.is_empty() {
+            continue;
+        }
+        found.push(list.find(page).ok_or_else(|| {
+            Failure::Missing(format!("{} names {page}, which is not in the graph; leave it out", path.display()))
+        })?);
+    }
+    Ok(found)
+}
+
+fn method(args: &CensusWalkArgs) -> Method {
+    match args.method {
+        WalkMethodArg::Frontier => Method::Frontier,
+        WalkMethodArg::Reweighted => Method::Reweighted,
+        WalkMethodArg::NonBacktracking => Method::NonBacktracking,
+        WalkMethodArg::MetropolisHastings => Method::MetropolisHastings,
+        WalkMethodArg::Webwalker => {
+            Method::WebWalker(WebWalker { backlinks: args.backlinks, ..WebWalker::default() })
+        }
+        WalkMethodArg::Henzinger => Method::Henzinger(JUMP, Odds::PageRank),
+    }
+}
+
+fn bow_tie(graph: &Graph, back: &Graph, seeds: &[u32]) -> BTreeMap<&'static str, Parts> {
+    let tie = BowTie::of(graph, back);
+    BTreeMap::from([("pages", tie.all()), ("seeds", tie.some(seeds))])
+}
+
+fn told(figures: Figures) -> Told {
+    Estimate { value: figures.value, error: figures.error, interval: figures.interval }.into()
+}
+
+impl Walked {
+    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let report = &self.report;
+        writeln!(
+            out,
+            "{}: {} pages fetched ({} of them probes), {} known, {} steps from {} seeds",
+            report.method,
+            thousands(report.fetched),
+            thousands(report.probed),
+            thousands(report.known),
+            thousands(report.steps),
+            thousands(report.seeds)
+        )?;
+        if report.lost_seeds + report.failures > 0 {
+            writeln!(out, "{} seeds lead nowhere, {} pages could not be had", report.lost_seeds, report.failures)?;
+        }
+        self.print_bow_tie(out)?;
+        if let Judged::Refused { reasons } = &report.convergence.outcome {
+            writeln!(out, "not to be believed:")?;
+            reasons.iter().try_for_each(|reason| writeln!(out, "  - {reason}"))?;
+        }
+        self.print_answer(out)?;
+        writeln!(out, "taken for granted, or not seen:")?;
+        report.assumptions.iter().try_for_each(|note| writeln!(out, "  - {note}"))
+    }
+
+    fn print_bow_tie(&self, out: &mut impl Write) -> std::io::Result<()> {
+        for (name, parts) in self.bow_tie.iter().flatten() {
+            writeln!(
+                out,
+                "{name}: core {}, in {}, out {}, tubes {}, tendrils {}, elsewhere {}",
+                thousands(parts.core),
+                thousands(parts.into),
+                thousands(parts.out),
+                thousands(parts.tubes),
+                thousands(parts.tendrils),
+                thousands(parts.disconnected)
+            )?;
+        }
+        Ok(())
+    }
+
+    fn print_answer(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let Some(answer) = &self.report.answer else { return Ok(()) };
+        writeln!(out, "{:<26}{:>14}   95 % interval", "", "")?;
+        for (name, size) in [
+            ("pages", answer.size),
+            ("pages, by meetings", answer.size_by_meetings),
+            ("pages, by neighbours", answer.size_by_neighbours),
+        ] {
+            if let Some(size) = size {
+                writeln!(out, "{name:<26}{}", told(size).pages())?;
+            }
+        }
+        let degree = answer.mean_degree.iter().map(|mean| ("neighbours of a page", mean));
+        let means = answer.means.iter().map(|(name, mean)| (name.as_str(), mean));
+        for (name, mean) in degree.chain(means) {
+            let as_good = thousands(mean.effective.round().max(0.0) as u64);
+            writeln!(out, "{name:<26}{}   (as good as {as_good} uniform pages)", told(mean.figures).ratio())?;
+        }
+        Ok(())
+    }
+}
