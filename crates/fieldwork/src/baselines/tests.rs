@@ -24,7 +24,11 @@ fn pages_of(seed: u64, count: usize, length: impl Fn(f64) -> f64) -> Vec<(String
             for _ in 0..length {
                 // As Zipf has it: the logarithm of the rank is uniform.
                 let rank = (3_000f64.ln() * random.unit()).exp() as u32;
-                text += &if rank.is_multiple_of(7) { format!("{} ", 10_000 + rank) } else { format!("word{rank} ") };
+                text += &if rank.is_multiple_of(7) {
+                    format!("{} ", 10_000 + rank)
+                } else {
+                    format!("word{rank} ")
+                };
             }
             (format!("page {number}"), text)
         })
