@@ -18,8 +18,8 @@ use crate::own::WordId;
 /// Queries with so many results together, or more, do not count.
 const MOST: usize = 600;
 
-const MEAN: &str = "too high: a mean of ratios is above the ratio of means, and queries that either engine has nothing for \
-                    drop out";
+const MEAN: &str = "a mean of ratios is above the ratio of sums, queries that either engine has nothing for drop out, and long \
+                    pages are met above all";
 const OF_SUMS: &str = "the ratio is that of pages as queries meet them, long ones above all";
 const GEOMETRIC: &str = "queries that either engine has nothing for drop out, which draws the ratio towards 1; long pages are \
                          met above all";
