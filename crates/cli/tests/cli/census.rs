@@ -188,7 +188,8 @@ fn graph(folder: &Folder) -> PathBuf {
 fn a_walk_answers_or_says_why_it_does_not() {
     let folder = Folder::new();
     let graph = graph(&folder);
-    let nodes: String = (0..3_000).map(|page| format!("{{\"id\":\"page{page}\",\"old\":{}}}\n", page % 4 == 0)).collect();
+    let nodes: String =
+        (0..3_000).map(|page| format!("{{\"id\":\"page{page}\",\"old\":{}}}\n", page % 4 == 0)).collect();
     let nodes = folder.file("nodes.jsonl", nodes);
     let walk = |more: &str| census(&format!("walk --fetches 2900 {more}")).path(&graph);
     let report = json(&walk("--bow-tie --field old --json").option("--nodes", &nodes).run().exits(0));

@@ -45,11 +45,14 @@ pub(crate) fn run(args: &CensusWalkArgs) -> Result<Outcome, Failure> {
         anyway: args.anyway,
     };
     let mut web = LinkedWeb::new(&list.graph, &back);
-    let report =
-        report(&mut web, &seeds, &plan).map_err(|error| Failure::Missing(error.to_string()))?;
+    let report = report(&mut web, &seeds, &plan).map_err(|error| Failure::Missing(error.to_string()))?;
     let bow_tie = args.bow_tie.then(|| bow_tie(&list.graph, &back, &seeds));
     let walked = Walked { pages: list.graph.nodes(), links: list.graph.arcs(), bow_tie, report };
-    if args.json { print_json(&walked)? } else { walked.print(&mut std::io::stdout().lock())? }
+    if args.json {
+        print_json(&walked)?
+    } else {
+        walked.print(&mut std::io::stdout().lock())?
+    }
     match &walked.report.convergence.outcome {
         Judged::Refused { reasons } if !args.anyway => {
             let first = reasons.first().map_or("", String::as_str).trim_end_matches('.');
@@ -61,10 +64,7 @@ pub(crate) fn run(args: &CensusWalkArgs) -> Result<Outcome, Failure> {
     }
 }
 
-fn read<T>(
-    path: &Path,
-    parse: impl FnOnce(BufReader<List>) -> Result<T, GraphError>,
-) -> Result<T, Failure> {
+fn read<T>(path: &Path, parse: impl FnOnce(BufReader<List>) -> Result<T, GraphError>) -> Result<T, Failure> {
     parse(BufReader::new(List::open(path)?))
         .map_err(|error| Failure::Missing(format!("{}: {error}", path.display())))
 }
@@ -99,7 +99,10 @@ fn begin(args: &CensusWalkArgs, list: &EdgeList) -> Result<Vec<u32>, Failure> {
             continue;
         }
         found.push(list.find(page).ok_or_else(|| {
-            Failure::Missing(format!("{} names {page}, which is not in the graph; leave it out", path.display()))
+            Failure::Missing(format!(
+                "{} names {page}, which is not in the graph; leave it out",
+                path.display()
+            ))
         })?);
     }
     Ok(found)
@@ -141,7 +144,11 @@ impl Walked {
             thousands(report.seeds)
         )?;
         if report.lost_seeds + report.failures > 0 {
-            writeln!(out, "{} seeds lead nowhere, {} pages could not be had", report.lost_seeds, report.failures)?;
+            writeln!(
+                out,
+                "{} seeds lead nowhere, {} pages could not be had",
+                report.lost_seeds, report.failures
+            )?;
         }
         self.print_bow_tie(out)?;
         if let Judged::Refused { reasons } = &report.convergence.outcome {
