@@ -9,21 +9,19 @@
 //! - [`lower_bound`]: one query for frequent words
 //! - [`bharat_broder`]: Bharat and Broder 1998, ratios from what engines share
 //! - [`lawrence_giles`]: Lawrence and Giles 1998, ratios from counts of results
-//! - `asking`: questions that are counted; `strong_query`: whether an engine has a page; `lexicon`: queries of two words
+//! - `lexicon`: queries of two words
 
-mod asking;
 pub mod bharat_broder;
 pub mod broder;
 pub mod captures;
 pub mod lawrence_giles;
 mod lexicon;
 pub mod lower_bound;
-mod strong_query;
 
 use lookalike_census::Estimate;
 use lookalike_engines::EngineError;
 
-use crate::desk::Desk;
+use crate::desk::{Cost, Desk};
 
 /// How a baseline is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,23 +35,6 @@ pub struct Plan {
 impl Default for Plan {
     fn default() -> Self {
         Plan { queries: 10_000, seed: 0 }
-    }
-}
-
-/// What was asked of engines. Answers that the desk had already are free.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Cost {
-    /// Searches.
-    pub calls: u64,
-    /// Pages that were fetched.
-    pub fetches: u64,
-}
-
-impl std::ops::Add for Cost {
-    type Output = Cost;
-
-    fn add(self, other: Cost) -> Cost {
-        Cost { calls: self.calls + other.calls, fetches: self.fetches + other.fetches }
     }
 }
 

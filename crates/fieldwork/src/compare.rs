@@ -6,6 +6,8 @@
 //! and how far they go together. The overlap needs no pages that cannot be met, the sizes need no page to be found: where one is weak,
 //! the other often is not.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use lookalike_census::sightings::Shares;
 use lookalike_census::{Estimate, Random, least_squares};
 use lookalike_engines::EngineError;
@@ -75,6 +77,8 @@ pub struct Comparison {
     pub sizes: Vec<Option<Estimate>>,
     /// All pages of all engines, in units of the first.
     pub union: Option<Estimate>,
+    /// Pages by which engines have them, in units of the first: the engines as bits, and how many pages. Together they are the union.
+    pub parts: Vec<(u64, Estimate)>,
     /// The sum of squares that overlaps leave when all pairs are fitted together.
     pub squares: Option<f64>,
 }
@@ -175,14 +179,17 @@ fn share(draws: &[&Drawn], y: usize) -> Option<f64> {
     (all > 0.0).then(|| found / all)
 }
 
-/// The mean over pages of one over the number of engines that have them.
-fn alone(draws: &[&Drawn], engines: usize) -> Option<f64> {
+/// By which engines have a page, as bits: what share of the pages that is, by the number of those engines. Each of them meets the page, so
+/// that together they count it once. Nothing when no page was looked for everywhere.
+fn parts(draws: &[&Drawn], engines: usize) -> Option<BTreeMap<u64, f64>> {
     let everywhere = (1u64 << engines) - 1;
-    let pages = draws.iter().flat_map(|draw| &draw.pages).filter(|page| page.asked == everywhere);
-    let (all, parts) = pages.fold((0.0, 0.0), |(all, parts), page| {
-        (all + page.weight, parts + page.weight / f64::from(page.found.count_ones().max(1)))
-    });
-    (all > 0.0).then(|| parts / all)
+    let (mut all, mut parts) = (0.0, BTreeMap::new());
+    for page in draws.iter().flat_map(|draw| &draw.pages).filter(|page| page.asked == everywhere) {
+        all += page.weight;
+        *parts.entry(page.found).or_insert(0.0) += page.weight / f64::from(page.found.count_ones().max(1));
+    }
+    parts.values_mut().for_each(|part| *part /= all);
+    (all > 0.0).then_some(parts)
 }
 
 /// All that one set of draws says; the bootstrap asks for it again and again.
@@ -191,7 +198,7 @@ struct Said {
     by_overlap: Option<Vec<f64>>,
     squares: Option<f64>,
     sizes: Vec<Option<f64>>,
-    alone: Vec<Option<f64>>,
+    parts: Vec<Option<BTreeMap<u64, f64>>>,
 }
 
 fn said(draws: &[Vec<&Drawn>], known: &[f64]) -> Said {
@@ -205,7 +212,7 @@ fn said(draws: &[Vec<&Drawn>], known: &[f64]) -> Said {
         squares: fitted.as_ref().map(|fitted| fitted.squares),
         by_overlap: fitted.map(|fitted| fitted.values),
         sizes: draws.iter().zip(known).map(size).collect(),
-        alone: draws.iter().map(|engine| alone(engine, draws.len())).collect(),
+        parts: draws.iter().map(|engine| parts(engine, draws.len())).collect(),
         shares,
     }
 }
@@ -237,6 +244,7 @@ pub fn compare(sides: &[Side], seed: u64) -> Comparison {
         relative: Vec::new(),
         sizes: Vec::new(),
         union: None,
+        parts: Vec::new(),
         squares: now.squares,
     };
     let mut weights = Vec::new();
@@ -253,10 +261,19 @@ pub fn compare(sides: &[Side], seed: u64) -> Comparison {
             .push(on_log_scale(&now, &rounds, |said| both(overlap(said, x), sizes(said, x), weight)));
         found.sizes.push(on_log_scale(&now, &rounds, |said| said.sizes[x]));
     }
-    found.union = on_log_scale(&now, &rounds, |said| {
-        let part = |x: usize| Some(both(overlap(said, x), sizes(said, x), weights[x])? * said.alone[x]?);
-        (0..engines).map(part).sum()
-    });
+    // What all engines together have of the pages whose engines, as bits, fit.
+    let held = |said: &Said, fits: &dyn Fn(u64) -> bool| {
+        let part = |x: usize| {
+            let parts = said.parts[x].as_ref()?.iter().filter(|part| fits(*part.0)).map(|part| part.1);
+            Some(both(overlap(said, x), sizes(said, x), weights[x])? * parts.sum::<f64>())
+        };
+        (0..engines).map(part).sum::<Option<f64>>()
+    };
+    found.union = on_log_scale(&now, &rounds, |said| held(said, &|_| true));
+    let kinds: BTreeSet<u64> = now.parts.iter().flatten().flat_map(|parts| parts.keys().copied()).collect();
+    let part =
+        |kind: u64| Some((kind, spread(&now, &rounds, |said| held(said, &|engines| engines == kind))?));
+    found.parts = kinds.into_iter().filter_map(part).collect();
     found
 }
 

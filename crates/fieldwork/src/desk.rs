@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use lookalike_engines::{EngineError, Query, SearchEngine};
+use lookalike_engines::{EngineError, Query, Results, SearchEngine};
 use lookalike_text::hash;
 
 use crate::own::{Own, WordId};
@@ -77,6 +77,36 @@ impl Contents {
     }
 }
 
+/// What was asked of an engine. Answers that are remembered are free.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Cost {
+    /// Searches.
+    pub calls: u64,
+    /// Pages that were fetched.
+    pub fetches: u64,
+}
+
+impl std::ops::Add for Cost {
+    type Output = Cost;
+
+    fn add(self, other: Cost) -> Cost {
+        Cost { calls: self.calls + other.calls, fetches: self.fetches + other.fetches }
+    }
+}
+
+impl std::ops::Sub for Cost {
+    type Output = Cost;
+
+    fn sub(self, other: Cost) -> Cost {
+        Cost { calls: self.calls - other.calls, fetches: self.fetches - other.fetches }
+    }
+}
+
+/// Whether a question was not even asked, since the budget is used up.
+fn is_spent<T>(answer: &Result<T, EngineError>) -> bool {
+    matches!(answer, Err(EngineError::Spent { .. }))
+}
+
 /// One engine, seen by who asks.
 pub struct Desk<'a> {
     engine: &'a mut dyn SearchEngine,
@@ -86,7 +116,7 @@ pub struct Desk<'a> {
     numbers: HashMap<String, PageId>,
     answers: HashMap<WordId, Found>,
     pages: HashMap<PageId, Option<Contents>>,
-    asked: u64,
+    cost: Cost,
 }
 
 impl<'a> Desk<'a> {
@@ -94,7 +124,8 @@ impl<'a> Desk<'a> {
     pub fn new(engine: &'a mut dyn SearchEngine, own: &'a Own, limit: usize) -> Self {
         let limit = limit.min(engine.cap());
         let (urls, numbers) = (Vec::new(), HashMap::new());
-        Desk { engine, own, limit, urls, numbers, answers: HashMap::new(), pages: HashMap::new(), asked: 0 }
+        let (answers, pages, cost) = (HashMap::new(), HashMap::new(), Cost::default());
+        Desk { engine, own, limit, urls, numbers, answers, pages, cost }
     }
 
     /// The own corpus.
@@ -112,9 +143,9 @@ impl<'a> Desk<'a> {
         self.limit
     }
 
-    /// Questions to the engine so far, fetches aside.
-    pub fn asked(&self) -> u64 {
-        self.asked
+    /// What was asked of the engine so far.
+    pub fn cost(&self) -> Cost {
+        self.cost
     }
 
     /// The address of a page.
@@ -146,17 +177,15 @@ impl<'a> Desk<'a> {
     pub fn search(&mut self, word: WordId) -> Result<&Found, EngineError> {
         if !self.answers.contains_key(&word) {
             let query = Query::all([self.own.spelling(word)]);
-            self.asked += 1;
-            let found = match self.engine.search(&query, self.limit) {
-                Ok(results) if results.more => Found::TooMany,
-                Ok(results) => {
+            let found = match self.ask(&query)? {
+                None => Found::Silence,
+                Some(results) if results.more => Found::TooMany,
+                Some(results) => {
                     let mut pages: Vec<PageId> = results.urls.iter().map(|url| self.number(url)).collect();
                     pages.sort_unstable();
                     pages.dedup();
                     Found::All(pages)
                 }
-                Err(error) if error.is_transient() => Found::Silence,
-                Err(error) => return Err(error),
             };
             self.answers.insert(word, found);
         }
@@ -166,9 +195,20 @@ impl<'a> Desk<'a> {
     /// Asks for pages with all of these words, in the engine's order; nothing when it keeps silent.
     pub fn search_all(&mut self, words: &[WordId]) -> Result<Option<Vec<PageId>>, EngineError> {
         let query = Query::all(words.iter().map(|&word| self.own.spelling(word)));
-        self.asked += 1;
-        match self.engine.search(&query, self.limit) {
-            Ok(results) => Ok(Some(results.urls.iter().map(|url| self.number(url)).collect())),
+        let results = self.ask(&query)?;
+        Ok(results.map(|results| results.urls.iter().map(|url| self.number(url)).collect()))
+    }
+
+    /// Asks for pages with any of these words; what the engine says, or nothing when it keeps silent.
+    pub fn search_any(&mut self, words: &[WordId]) -> Result<Option<Results>, EngineError> {
+        self.ask(&Query::any(words.iter().map(|&word| self.own.spelling(word))))
+    }
+
+    fn ask(&mut self, query: &Query) -> Result<Option<Results>, EngineError> {
+        let answer = self.engine.search(query, self.limit);
+        self.cost.calls += u64::from(!is_spent(&answer));
+        match answer {
+            Ok(results) => Ok(Some(results)),
             Err(error) if error.is_transient() => Ok(None),
             Err(error) => Err(error),
         }
@@ -177,7 +217,9 @@ impl<'a> Desk<'a> {
     /// What is on a page, fetched once; nothing where it cannot be had.
     pub fn contents(&mut self, page: PageId) -> Result<Option<&Contents>, EngineError> {
         if !self.pages.contains_key(&page) {
-            let read = match self.engine.fetch(&self.urls[page as usize]) {
+            let answer = self.engine.fetch(&self.urls[page as usize]);
+            self.cost.fetches += u64::from(!is_spent(&answer));
+            let read = match answer {
                 Ok(fetched) => fetched.map(|fetched| Contents::of(&fetched.text, self.own)),
                 Err(error) if error.is_transient() => None,
                 Err(error) => return Err(error),

@@ -43,11 +43,15 @@ impl Presence {
 /// Looks for a page of another engine.
 pub fn look_for(desk: &mut Desk<'_>, url: &str, contents: &Contents) -> Result<Presence, EngineError> {
     match desk.engine().has(url) {
-        Some(Ok(true)) => return Ok(Presence::There),
-        Some(Err(error)) if !error.is_transient() => return Err(error),
+        Some(Ok(true)) => Ok(Presence::There),
+        Some(Err(error)) if !error.is_transient() => Err(error),
         // An engine may have the page under another address.
-        _ => {}
+        _ => by_strong_query(desk, url, contents),
     }
+}
+
+/// Looks for a page of another engine by its rarest words.
+pub fn by_strong_query(desk: &mut Desk<'_>, url: &str, contents: &Contents) -> Result<Presence, EngineError> {
     let query = desk.own().rarest(&contents.known, STRONG);
     if query.is_empty() {
         return Ok(Presence::Unknown);

@@ -223,7 +223,7 @@ pub fn until_spent(
     (most, calls): (usize, u64),
 ) -> Result<Vec<Draw>, EngineError> {
     let mut draws = Vec::new();
-    while draws.len() < most && desk.asked() < calls {
+    while draws.len() < most && desk.cost().calls < calls {
         match sampler.draw(desk) {
             Ok(draw) => draws.extend(draw),
             Err(EngineError::Spent { .. }) => break,

@@ -134,6 +134,13 @@ fn what_engines_share_is_found() {
     assert!((ratio.value / 0.875 - 1.0).abs() < 0.2 && ratio.covers(0.875), "{ratio:?}");
     let union = found.union.unwrap();
     assert!((union.value / 1.5 - 1.0).abs() < 0.15, "{union:?}");
+    let kinds: Vec<u64> = found.parts.iter().map(|part| part.0).collect();
+    assert_eq!(kinds, [0b01, 0b10, 0b11]);
+    let all: f64 = found.parts.iter().map(|part| part.1.value).sum();
+    assert!((all / union.value - 1.0).abs() < 1e-9, "{all} {union:?}");
+    for ((_, part), truth) in found.parts.iter().zip([1_000.0, 800.0, 600.0]) {
+        assert!((part.value - truth / 1_600.0).abs() < 0.12, "{part:?} {truth}");
+    }
 }
 
 #[test]

@@ -5,10 +5,10 @@ use lookalike_census::Random;
 use lookalike_census::relative_size::relative_size;
 use lookalike_engines::EngineError;
 
-use super::asking::Asking;
 use super::lexicon::Lexicon;
-use super::{Baseline, Plan, strong_query, unless_spent};
+use super::{Baseline, Plan, unless_spent};
 use crate::desk::Desk;
+use crate::presence;
 
 /// Results that a page is picked from.
 const SHOWN: usize = 100;
@@ -20,15 +20,15 @@ const BIAS: &str = "the ratio is that of pages as queries meet them, long and hi
 pub fn ratio(a: &mut Desk<'_>, b: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Baseline>, EngineError> {
     let lexicon = Lexicon::new(a.own());
     let mut random = Random::part(plan.seed, 0);
-    let (mut a, mut b) = (Asking::new(a), Asking::new(b));
+    let before = a.cost() + b.cost();
     // Found and asked: pages of A in B, and of B in A.
     let mut counts = [(0, 0); 2];
     unless_spent((0..plan.queries).try_for_each(|turn| {
         let direction = turn % 2;
         let found = if direction == 0 {
-            drawn_and_found(&mut a, &mut b, &lexicon, &mut random)?
+            drawn_and_found(a, b, &lexicon, &mut random)?
         } else {
-            drawn_and_found(&mut b, &mut a, &lexicon, &mut random)?
+            drawn_and_found(b, a, &lexicon, &mut random)?
         };
         if let Some(found) = found {
             let (both, all) = &mut counts[direction];
@@ -37,19 +37,19 @@ pub fn ratio(a: &mut Desk<'_>, b: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Base
         Ok(())
     }))?;
     let estimate = relative_size(counts[0], counts[1]);
-    Ok(vec![Baseline { name: "bharat-broder", estimate, cost: a.cost + b.cost, bias: BIAS }])
+    Ok(vec![Baseline { name: "bharat-broder", estimate, cost: a.cost() + b.cost() - before, bias: BIAS }])
 }
 
 /// Draws a page of one engine and looks for it in the other; nothing when none was drawn, or there was no answer.
 fn drawn_and_found(
-    from: &mut Asking<'_, '_>,
-    to: &mut Asking<'_, '_>,
+    from: &mut Desk<'_>,
+    to: &mut Desk<'_>,
     lexicon: &Lexicon,
     random: &mut Random,
 ) -> Result<Option<bool>, EngineError> {
     let Some(query) = lexicon.pair(random) else { return Ok(None) };
-    let results = from.all_of(&query)?.unwrap_or_default();
+    let results = from.search_all(&query)?.unwrap_or_default();
     let Some(&page) = random.pick(&results[..results.len().min(SHOWN)]) else { return Ok(None) };
     let Some(contents) = from.contents(page)?.cloned() else { return Ok(None) };
-    strong_query::has(to, from.desk().url(page), &contents)
+    Ok(presence::by_strong_query(to, from.url(page), &contents)?.found())
 }

@@ -15,7 +15,6 @@ use lookalike_census::{Estimate, Random, pool_sums};
 use lookalike_engines::EngineError;
 use lookalike_text::hash;
 
-use super::asking::Asking;
 use super::{Baseline, Plan, unless_spent};
 use crate::desk::{Desk, Found};
 use crate::own::{Own, WordId};
@@ -104,20 +103,20 @@ fn by_one_pool(
     plan: &Plan,
 ) -> Result<Vec<Baseline>, EngineError> {
     let pool = Words::new(desk.own(), most, |_| true);
-    let mut asking = Asking::new(desk);
+    let before = desk.cost();
     let mut random = Random::part(plan.seed, 0);
     let mut weights = Vec::new();
     unless_spent(pool.drawn(plan, &mut random).into_iter().try_for_each(|word| {
-        let weighed = weigh(&mut asking, word, [&pool, &pool], &mut random)?;
+        let weighed = weigh(desk, word, [&pool, &pool], &mut random)?;
         weights.extend(weighed.map(|(all, _)| all));
         Ok(())
     }))?;
     let reached = pool_sums::reached(pool.list.len(), &weights, plan.seed);
-    let (found, sampled) = own_reached(&pool, asking.desk());
+    let (found, sampled) = own_reached(&pool, desk);
     let estimate = reached
         .filter(|reached| reached.value > 0.0)
         .and_then(|reached| pool_sums::by_uniform_sample(reached, found, sampled));
-    Ok(vec![Baseline { name, estimate, cost: asking.cost, bias: ONE_POOL }])
+    Ok(vec![Baseline { name, estimate, cost: desk.cost() - before, bias: ONE_POOL }])
 }
 
 /// Own documents that a pool would reach if they were not at home, where two others must have the word; and all.
@@ -135,7 +134,7 @@ fn by_two_pools(
     desk: &mut Desk<'_>,
     plan: &Plan,
 ) -> Result<Vec<Baseline>, EngineError> {
-    let mut asking = Asking::new(desk);
+    let before = desk.cost();
     let mut random = Random::part(plan.seed, 0);
     let (mut first, mut second): (Vec<Weights>, Vec<f64>) = (Vec::new(), Vec::new());
     let queries = [one.drawn(plan, &mut random), two.drawn(plan, &mut random)];
@@ -143,17 +142,17 @@ fn by_two_pools(
     let turns = queries[0].len().max(queries[1].len());
     unless_spent((0..turns).try_for_each(|turn| {
         if let Some(&word) = queries[0].get(turn) {
-            first.extend(weigh(&mut asking, word, [&one, &two], &mut random)?);
+            first.extend(weigh(desk, word, [&one, &two], &mut random)?);
         }
         if let Some(&word) = queries[1].get(turn) {
-            let weighed = weigh(&mut asking, word, [&two, &one], &mut random)?;
+            let weighed = weigh(desk, word, [&two, &one], &mut random)?;
             second.extend(weighed.map(|(all, _)| all));
         }
         Ok(())
     }))?;
     let estimate = pool_sums::by_two_pools((one.list.len(), &first), (two.list.len(), &second), plan.seed)
         .filter(positive);
-    Ok(vec![Baseline { name, estimate, cost: asking.cost, bias: TWO_POOLS }])
+    Ok(vec![Baseline { name, estimate, cost: desk.cost() - before, bias: TWO_POOLS }])
 }
 
 fn positive(estimate: &Estimate) -> bool {
@@ -162,23 +161,23 @@ fn positive(estimate: &Estimate) -> bool {
 
 /// What the results of a query of the first pool weigh; nothing when the engine or all of its pages keep silent.
 fn weigh(
-    asking: &mut Asking<'_, '_>,
+    desk: &mut Desk<'_>,
     word: WordId,
     [pool, other]: [&Words; 2],
     random: &mut Random,
 ) -> Result<Option<Weights>, EngineError> {
-    let results = match asking.word(word)? {
+    let results = match desk.search(word)? {
         Found::All(pages) => pages.clone(),
         Found::TooMany => Vec::new(),
         Found::Silence => return Ok(None),
     };
     let (mut weights, mut read) = ((0.0, 0.0), 0);
     for place in random.some(results.len(), LOOKED_AT) {
-        let Some(contents) = asking.contents(results[place])? else { continue };
+        let Some(contents) = desk.contents(results[place])? else { continue };
         let known = contents.known.clone();
-        let weight = pool_sums::weight([pool.degree(&known, asking.desk())]);
+        let weight = pool_sums::weight([pool.degree(&known, desk)]);
         weights.0 += weight;
-        if other.reaches(&known, asking.desk()) {
+        if other.reaches(&known, desk) {
             weights.1 += weight;
         }
         read += 1;

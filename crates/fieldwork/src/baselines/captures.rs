@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use lookalike_census::{Estimate, Random, birthday, capture_recapture, species};
 use lookalike_engines::EngineError;
 
-use super::asking::Asking;
 use super::{Baseline, Plan, unless_spent};
 use crate::desk::{Desk, PageId};
 
@@ -34,15 +33,15 @@ struct Captures {
 /// Chapman, Chao, Lu and Li, and birthdays, on the same queries.
 pub fn captures(desk: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Baseline>, EngineError> {
     let words = desk.own().queries(2);
-    let mut asking = Asking::new(desk);
+    let before = desk.cost();
     let mut random = Random::part(plan.seed, 0);
     let mut captures = Captures::default();
     unless_spent(random.some(words.len(), plan.queries).into_iter().try_for_each(|place| {
-        let found = asking.word(words[place])?;
+        let found = desk.search(words[place])?;
         captures.take(found.usable(), &mut random);
         Ok(())
     }))?;
-    let cost = asking.cost;
+    let cost = desk.cost() - before;
     let baseline = |name, estimate, bias| Baseline { name, estimate, cost, bias };
     Ok(vec![
         baseline("chapman", captures.chapman(), CHAPMAN),

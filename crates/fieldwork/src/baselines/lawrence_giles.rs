@@ -9,7 +9,6 @@ use lookalike_census::Random;
 use lookalike_census::result_ratios::{self, Counts};
 use lookalike_engines::EngineError;
 
-use super::asking::Asking;
 use super::lexicon::Lexicon;
 use super::{Baseline, Plan, unless_spent};
 use crate::desk::{Contents, Desk, PageId};
@@ -28,16 +27,16 @@ const GEOMETRIC: &str = "queries that either engine has nothing for drop out, wh
 pub fn ratios(a: &mut Desk<'_>, b: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Baseline>, EngineError> {
     let lexicon = Lexicon::new(a.own());
     let mut random = Random::part(plan.seed, 0);
-    let (mut a, mut b) = (Asking::new(a), Asking::new(b));
+    let before = a.cost() + b.cost();
     let mut counts = Vec::new();
     unless_spent((0..plan.queries).try_for_each(|_| {
         if let Some(query) = lexicon.pair(&mut random) {
-            counts.extend(counted(&mut a, &mut b, query)?);
+            counts.extend(counted(a, b, query)?);
         }
         Ok(())
     }))?;
     let found = result_ratios::ratios(&counts, plan.seed);
-    let cost = a.cost + b.cost;
+    let cost = a.cost() + b.cost() - before;
     let baseline = |name, estimate, bias| Baseline { name, estimate, cost, bias };
     Ok(vec![
         baseline("lawrence-giles", found.map(|found| found.mean), MEAN),
@@ -47,14 +46,10 @@ pub fn ratios(a: &mut Desk<'_>, b: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Bas
 }
 
 /// What both engines have for a query; nothing when it does not count.
-fn counted(
-    a: &mut Asking<'_, '_>,
-    b: &mut Asking<'_, '_>,
-    query: [WordId; 2],
-) -> Result<Option<Counts>, EngineError> {
-    let (Some(in_a), Some(in_b)) = (a.all_of(&query)?, b.all_of(&query)?) else { return Ok(None) };
+fn counted(a: &mut Desk<'_>, b: &mut Desk<'_>, query: [WordId; 2]) -> Result<Option<Counts>, EngineError> {
+    let (Some(in_a), Some(in_b)) = (a.search_all(&query)?, b.search_all(&query)?) else { return Ok(None) };
     // An engine that shows as many as it ever does may have more.
-    let capped = in_a.len() >= a.desk().limit() || in_b.len() >= b.desk().limit();
+    let capped = in_a.len() >= a.limit() || in_b.len() >= b.limit();
     if capped || in_a.len() + in_b.len() >= MOST {
         return Ok(None);
     }
@@ -65,15 +60,15 @@ fn counted(
 
 /// The addresses of those results that have all words of the query on them.
 fn verified(
-    asking: &mut Asking<'_, '_>,
+    desk: &mut Desk<'_>,
     results: &[PageId],
     query: [WordId; 2],
 ) -> Result<HashSet<String>, EngineError> {
     let mut urls = HashSet::new();
     for &page in results {
         let has = |contents: &Contents| query.iter().all(|word| contents.known.binary_search(word).is_ok());
-        if asking.contents(page)?.is_some_and(has) {
-            urls.insert(asking.desk().url(page).to_owned());
+        if desk.contents(page)?.is_some_and(has) {
+            urls.insert(desk.url(page).to_owned());
         }
     }
     Ok(urls)

@@ -3,7 +3,6 @@
 use lookalike_census::Estimate;
 use lookalike_engines::EngineError;
 
-use super::asking::Asking;
 use super::{Baseline, Plan, unless_spent};
 use crate::desk::Desk;
 
@@ -16,11 +15,11 @@ const BIAS: &str = "pages without any of the words are missing, and the count is
 /// Pages with any of the most frequent own words, as the engine counts them, or else as many as it shows. The interval has no end above.
 pub fn lower_bound(desk: &mut Desk<'_>, _: &Plan) -> Result<Vec<Baseline>, EngineError> {
     let words = desk.own().most_frequent(WORDS);
-    let mut asking = Asking::new(desk);
+    let before = desk.cost();
     let mut counted = None;
-    unless_spent(asking.any_of(&words).map(|results| {
+    unless_spent(desk.search_any(&words).map(|results| {
         counted = results.map(|results| results.claimed.unwrap_or(results.urls.len() as u64) as f64);
     }))?;
     let estimate = counted.map(|value| Estimate { value, error: 0.0, interval: (value, f64::INFINITY) });
-    Ok(vec![Baseline { name: "lower-bound", estimate, cost: asking.cost, bias: BIAS }])
+    Ok(vec![Baseline { name: "lower-bound", estimate, cost: desk.cost() - before, bias: BIAS }])
 }

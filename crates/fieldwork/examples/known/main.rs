@@ -1,0 +1,234 @@
+//! How far off estimates are, ours and those of others, on engines whose size is known: real ones over overlapping parts of a corpus,
+//! asked within budgets, many times with other seeds.
+//!
+//!     cargo run --release -p lookalike-fieldwork --example known -- pages.jsonl [KEY=VALUE]...
+//!
+//! The file has JSON lines with `id` and `text`. Keys:
+//!
+//! - `what=size` (as it is without it), `ratio`, `others` (baselines of a size), `other-ratios`; `part`: prints the pages of an engine, as
+//!   scripts/omega takes them
+//! - `engine=tantivy`, `sqlite` or `http`; `against=sqlite`: the second of a ratio
+//! - `runs=200`, `cap=100`, `calls=500,1000,2000,5000`: calls to each engine
+//! - `own=FILE`: an own corpus from elsewhere
+//! - `indexed=whole`, `anchors` or a number of first bytes
+
+#![allow(clippy::print_stdout, reason = "it prints a table")]
+
+mod shared;
+mod tally;
+mod world;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::error::Error;
+
+use lookalike_census::Estimate;
+use lookalike_fieldwork::baselines::{self, Baseline};
+use lookalike_fieldwork::compare::{compare, draw};
+use lookalike_fieldwork::desk::Found;
+use lookalike_fieldwork::size::{Plan, sample};
+use lookalike_fieldwork::{Desk, Own};
+
+use shared::Shared;
+use tally::Tally;
+use world::{ENGINES, Indexed, World};
+
+type Fallible<T> = Result<T, Box<dyn Error>>;
+
+/// What estimators said, by name.
+type Said = Vec<(&'static str, Option<Estimate>)>;
+
+struct Request {
+    keys: HashMap<String, String>,
+}
+
+impl Request {
+    fn text<'a>(&'a self, key: &str, otherwise: &'a str) -> &'a str {
+        self.keys.get(key).map_or(otherwise, String::as_str)
+    }
+
+    fn number(&self, key: &str, otherwise: u64) -> Fallible<u64> {
+        Ok(self.keys.get(key).map_or(Ok(otherwise), |value| value.parse())?)
+    }
+
+    fn engine(&self, key: &str, otherwise: &str) -> Fallible<usize> {
+        let name = self.text(key, otherwise);
+        Ok(ENGINES.iter().position(|&known| known == name).ok_or(format!("no engine {name}"))?)
+    }
+
+    fn calls(&self) -> Fallible<Vec<u64>> {
+        let calls = self.text("calls", "500,1000,2000,5000").split(',').map(str::parse);
+        Ok(calls.collect::<Result<_, _>>()?)
+    }
+
+    fn indexed(&self) -> Fallible<Indexed> {
+        Ok(match self.text("indexed", "whole") {
+            "whole" => Indexed::Whole,
+            "anchors" => Indexed::Anchors,
+            bytes => Indexed::First(bytes.parse()?),
+        })
+    }
+}
+
+fn main() -> Fallible<()> {
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next().ok_or("name a file of JSON lines")?;
+    let pair = |argument: String| {
+        let (key, value) = argument.split_once('=').ok_or(format!("{argument} is no KEY=VALUE"))?;
+        Ok::<_, String>((key.to_owned(), value.to_owned()))
+    };
+    let request = Request { keys: arguments.map(pair).collect::<Result<_, _>>()? };
+    let world = World::read(&path, request.keys.get("own").map(String::as_str))?;
+    let engine = request.engine("engine", "tantivy")?;
+    if request.text("what", "size") == "part" {
+        for (url, text) in &world.parts[engine] {
+            println!("{}", serde_json::json!({"url": url, "text": text}));
+        }
+        return Ok(());
+    }
+    println!("own {}, pages {:?}; {:?}", world.own.len(), world.parts.each_ref().map(Vec::len), request.keys);
+    let folder = tempfile::tempdir()?;
+    let cap = request.number("cap", 100)? as usize;
+    let mut shared = world.engine(engine, request.indexed()?, folder.path(), cap)?;
+    let table = Table { runs: request.number("runs", 200)?, calls: request.calls()?, own: &world.own };
+    match request.text("what", "size") {
+        "size" => {
+            truly_reached(&mut shared, &world.own, world.size(engine))?;
+            println!("{}", Tally::HEAD);
+            table.sizes(&mut shared, world.size(engine), &ours)
+        }
+        "others" => {
+            println!("{}", Tally::HEAD);
+            baselines::SIZES.iter().try_for_each(|of| {
+                table.sizes(&mut shared, world.size(engine), &|desk, seed| Ok(named(of(desk, &plan(seed))?)))
+            })
+        }
+        what => {
+            let second = request.engine("against", "sqlite")?;
+            let other = world.engine(second, request.indexed()?, folder.path(), cap)?;
+            let truth = world.size(engine) / world.size(second);
+            println!("{}\ncalls are those to each of two engines", Tally::HEAD);
+            let engines = &mut [shared, other];
+            if what == "ratio" {
+                return table.ratios(engines, truth, &our_ratios);
+            }
+            baselines::RATIOS.iter().try_for_each(|of| {
+                table.ratios(engines, truth, &|desks, seed| {
+                    let [one, two] = desks else { return Err("a ratio has two engines".into()) };
+                    Ok(named(of(one, two, &plan(seed))?))
+                })
+            })
+        }
+    }
+}
+
+/// Many runs with each of some budgets.
+struct Table<'o> {
+    runs: u64,
+    calls: Vec<u64>,
+    own: &'o Own,
+}
+
+impl Table<'_> {
+    fn sizes(
+        &self,
+        shared: &mut Shared,
+        truth: f64,
+        ask: &dyn Fn(&mut Desk<'_>, u64) -> Fallible<Said>,
+    ) -> Fallible<()> {
+        for &calls in &self.calls {
+            let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
+            for seed in 0..self.runs {
+                let mut run = shared.run(calls);
+                let said = ask(&mut Desk::new(&mut run, self.own, usize::MAX), seed)?;
+                for (name, estimate) in said {
+                    tallies.entry(name).or_default().take(estimate, truth, run.fetches);
+                }
+            }
+            tallies.iter().for_each(|(name, tally)| println!("{}", tally.row(&shared.name(), name, calls)));
+        }
+        Ok(())
+    }
+
+    fn ratios(
+        &self,
+        [one, two]: &mut [Shared; 2],
+        truth: f64,
+        ask: &dyn Fn(&mut [Desk<'_>], u64) -> Fallible<Said>,
+    ) -> Fallible<()> {
+        for &calls in &self.calls {
+            let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
+            for seed in 0..self.runs {
+                let mut runs = [one.run(calls), two.run(calls)];
+                let mut desks: Vec<Desk<'_>> =
+                    runs.iter_mut().map(|run| Desk::new(run, self.own, usize::MAX)).collect();
+                let said = ask(&mut desks, seed)?;
+                drop(desks);
+                let fetches = runs.iter().map(|run| run.fetches).sum();
+                for (name, estimate) in said {
+                    tallies.entry(name).or_default().take(estimate, truth, fetches);
+                }
+            }
+            let names = format!("{}/{}", one.name(), two.name());
+            tallies.iter().for_each(|(name, tally)| println!("{}", tally.row(&names, name, calls)));
+        }
+        Ok(())
+    }
+}
+
+/// Our own estimate.
+fn ours(desk: &mut Desk<'_>, seed: u64) -> Fallible<Said> {
+    let found = sample(desk, &Plan { seed, ..Plan::default() })?;
+    let size = found.size(desk)?;
+    Ok(vec![("size", Some(size.pages)), ("size of what is reached", Some(size.reached))])
+}
+
+/// Our own ratios; estimates are of the second engine beside the first, and turned round.
+fn our_ratios(desks: &mut [Desk<'_>], seed: u64) -> Fallible<Said> {
+    let sides = draw(desks, &Plan { seed, looked_at: 2, ..Plan::default() })?;
+    let found = compare(&sides, seed);
+    let turned = |estimate: Option<Estimate>| {
+        estimate.map(|found| Estimate {
+            value: 1.0 / found.value,
+            error: found.error / found.value.powi(2),
+            interval: (1.0 / found.interval.1, 1.0 / found.interval.0),
+        })
+    };
+    Ok(vec![
+        ("ratio", turned(found.relative[1])),
+        ("by overlap", turned(found.by_overlap[1])),
+        ("by sizes", turned(found.by_size[1])),
+    ])
+}
+
+fn plan(seed: u64) -> baselines::Plan {
+    baselines::Plan { queries: 100_000, seed }
+}
+
+fn named(said: Vec<Baseline>) -> Said {
+    said.into_iter().map(|baseline| (baseline.name, baseline.estimate)).collect()
+}
+
+/// What the pool reaches of the pages, seen by someone who may ask without end.
+fn truly_reached(shared: &mut Shared, own: &Own, truth: f64) -> Fallible<()> {
+    let mut run = shared.run(u64::MAX);
+    let mut desk = Desk::new(&mut run, own, usize::MAX);
+    let found = sample(&mut desk, &Plan { draws: 300, ..Plan::default() })?;
+    let mut met = HashSet::new();
+    let (mut usable, mut none, mut many) = (0, 0, 0);
+    for place in 0..found.pool.len() {
+        match desk.search(found.pool.word(place))? {
+            Found::All(pages) if pages.is_empty() => none += 1,
+            Found::All(pages) => {
+                usable += 1;
+                met.extend(pages.iter().copied());
+            }
+            _ => many += 1,
+        }
+    }
+    println!(
+        "truly reached {:.3}: queries usable {usable}, without results {none}, with too many {many}; {:?}",
+        met.len() as f64 / truth,
+        found.amiss
+    );
+    Ok(())
+}
