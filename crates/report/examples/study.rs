@@ -3,7 +3,7 @@
 //! `cargo run -p lookalike-report --example study -- study.html`
 
 use lookalike_report::study::{
-    Axis, Bars, Grid, Heat, Lines, Named, Origin, Plot, Point, Points, Series, Study, Value,
+    Axis, Bars, Grid, Heat, Lines, Named, Origin, Plot, Point, Points, Series, Span, Spans, Study, Value,
 };
 use lookalike_report::{study_page, study_text};
 
@@ -199,6 +199,23 @@ fn sizes() -> Study {
             ("both".to_owned(), vec![25_010, 5_020, 2_100, 500, 75, 3, 0]),
         ],
         logarithmic: true,
+    }));
+    let span = |(name, value, error): (&str, f64, f64)| Span {
+        name: name.to_owned(),
+        value,
+        interval: Some((value - error, value + error)),
+        chosen: name == "by overlap and size",
+    };
+    study.plot(Plot::Spans(Spans {
+        name: "Pages of an engine, by several estimators".to_owned(),
+        x: Axis { name: "pages".to_owned(), ..Axis::default() },
+        rows: [
+            ("by overlap and size", 21_300.0, 700.0),
+            ("capture and recapture", 17_100.0, 150.0),
+            ("two pools", 20_400.0, 1_900.0),
+        ]
+        .map(span)
+        .to_vec(),
     }));
     study.plot(Plot::Bars(Bars {
         name: "Pairs by similarity".to_owned(),

@@ -1,9 +1,9 @@
-//! Pictures of studies: lines, points, squares and bars as SVG, each with a table of its figures.
+//! Pictures of studies: lines, points, squares, bars and spans as SVG, each with a table of its figures.
 //!
 //! - `scale`: where numbers lie on an axis
 //! - `frame`: the two axes around a picture
 //! - `legend`: colours, signs and dashes
-//! - `lines`, `points`, `heat`, `bars`: the pictures
+//! - `lines`, `points`, `heat`, `bars`, `spans`: the pictures
 
 mod bars;
 mod frame;
@@ -12,6 +12,7 @@ mod legend;
 mod lines;
 mod points;
 mod scale;
+mod spans;
 
 use crate::html::Html;
 use crate::study::{Plot, Point};
@@ -23,6 +24,7 @@ pub(crate) fn plot(html: &mut Html, id: &str, plot: &Plot) {
         Plot::Points(points) => points::draw(html, id, points),
         Plot::Heat(heat) => heat::draw(html, id, heat),
         Plot::Bars(bars) => bars::draw(html, id, bars),
+        Plot::Spans(spans) => spans::draw(html, id, spans),
     }
 }
 
@@ -33,6 +35,7 @@ pub(crate) fn name(plot: &Plot) -> &str {
         Plot::Points(points) => &points.name,
         Plot::Heat(heat) => &heat.name,
         Plot::Bars(bars) => &bars.name,
+        Plot::Spans(spans) => &spans.name,
     }
 }
 

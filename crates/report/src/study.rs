@@ -75,6 +75,8 @@ pub enum Plot {
     Heat(Heat),
     /// Bars over bins, of one or more series.
     Bars(Bars),
+    /// Numbers with names, one below the other, each with how sure it is.
+    Spans(Spans),
 }
 
 /// An axis.
@@ -193,6 +195,30 @@ pub struct Bars {
     pub series: Vec<(String, Vec<u64>)>,
     /// Heights grow with the logarithm.
     pub logarithmic: bool,
+}
+
+/// Numbers with names, one below the other.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Spans {
+    /// What it shows.
+    pub name: String,
+    /// The axis to the right.
+    pub x: Axis,
+    /// The numbers, from top to bottom.
+    pub rows: Vec<Span>,
+}
+
+/// A number with a name.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Span {
+    /// Its name.
+    pub name: String,
+    /// The number.
+    pub value: f64,
+    /// How sure that is, at 95 %.
+    pub interval: Option<(f64, f64)>,
+    /// The one to look at.
+    pub chosen: bool,
 }
 
 impl Point {

@@ -2,7 +2,7 @@
 
 use html5gum::{Token, Tokenizer};
 use lookalike_report::study::{
-    Axis, Bars, Grid, Heat, Lines, Named, Origin, Plot, Point, Points, Series, Value,
+    Axis, Bars, Grid, Heat, Lines, Named, Origin, Plot, Point, Points, Series, Span, Spans, Value,
 };
 use lookalike_report::{Study, study_page, study_text};
 use proptest::prelude::*;
@@ -71,6 +71,20 @@ fn bars(text: &str) -> Bars {
     }
 }
 
+fn spans(text: &str) -> Spans {
+    let span = |value, chosen| Span {
+        name: text.to_owned(),
+        value,
+        interval: Some((value - 0.5, value + 1.0)),
+        chosen,
+    };
+    Spans {
+        name: text.to_owned(),
+        x: Axis { name: text.to_owned(), ..Axis::default() },
+        rows: vec![span(3.0, false), span(5.0, true)],
+    }
+}
+
 /// A study with one of everything, in which every text is `text`.
 fn filled(text: &str) -> Study {
     let mut study = Study {
@@ -90,6 +104,7 @@ fn filled(text: &str) -> Study {
     study.plot(Plot::Points(points(text)));
     study.plot(Plot::Heat(heat(text)));
     study.plot(Plot::Bars(bars(text)));
+    study.plot(Plot::Spans(spans(text)));
     study.fact(text, text);
     study
 }
@@ -347,6 +362,7 @@ fn pictures_of_nothing_are_pictures() {
         Plot::Points(Points::default()),
         Plot::Heat(Heat::default()),
         Plot::Bars(Bars::default()),
+        Plot::Spans(Spans::default()),
         Plot::Bars(Bars { bins: vec!["x".to_owned()], logarithmic: true, ..Bars::default() }),
         Plot::Points(Points { goal: Some(f64::INFINITY), ..Points::default() }),
     ] {
@@ -414,6 +430,13 @@ fn any_bars() -> impl Strategy<Value = Plot> {
     })
 }
 
+fn any_spans() -> impl Strategy<Value = Plot> {
+    let span = (".{0,40}", any_number(), prop::option::of((any_number(), any_number())), any::<bool>())
+        .prop_map(|(name, value, interval, chosen)| Span { name, value, interval, chosen });
+    (any_axis(), prop::collection::vec(span, 0..30))
+        .prop_map(|(x, rows)| Plot::Spans(Spans { name: "s".to_owned(), x, rows }))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
@@ -436,7 +459,7 @@ proptest! {
     }
 
     #[test]
-    fn every_place_is_inside_its_picture(plot in prop_oneof![any_lines(), any_points(), any_heat(), any_bars()]) {
+    fn every_place_is_inside_its_picture(plot in prop_oneof![any_lines(), any_points(), any_heat(), any_bars(), any_spans()]) {
         let page = page_of(plot);
         assert_balanced(&page);
         assert_inside(&page);

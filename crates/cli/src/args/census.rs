@@ -111,6 +111,17 @@ pub struct CensusSizeArgs {
     /// Also ask for any of the most frequent words, whose count is a lower bound by the engine's own word
     #[arg(long)]
     pub lower_bound: bool,
+
+    /// Also say what other published estimators make of the engine
+    ///
+    /// Broder and others with one pool and with two, Chapman, Chao, Lu and Li, birthdays. Each spends as many calls again as --calls
+    /// allows, though none that is on record already.
+    #[arg(long)]
+    pub baselines: bool,
+
+    /// Also write a page with tables and pictures
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 }
 
 /// `census compare`
@@ -127,6 +138,16 @@ pub struct CensusCompareArgs {
     /// The size of the first engine, where it is known: the others follow from it
     #[arg(long, value_name = "PAGES")]
     pub known: Option<f64>,
+
+    /// Also say what Bharat and Broder and what Lawrence and Giles make of every engine beside the first
+    ///
+    /// Each of the two spends as many calls again as --calls allows, though none that is on record already.
+    #[arg(long)]
+    pub baselines: bool,
+
+    /// Also write a page with tables and pictures
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
 }
 
 /// `census sample`

@@ -124,6 +124,57 @@ fn engines_are_compared() {
 }
 
 #[test]
+fn others_are_heard_and_pages_written() {
+    let folder = Folder::new();
+    let [one, two, own] = world(&folder);
+    let (record, page) = (folder.join("record.jsonl"), folder.join("size.html"));
+    let ask = || {
+        let asked = size(&one, &own, "--baselines").option("--transcript", &record).option("--report", &page);
+        json(&asked.run().exits(0))
+    };
+    let report = ask();
+    let names: Vec<&str> =
+        report["others"].as_array().unwrap().iter().map(|other| other["name"].as_str().unwrap()).collect();
+    for name in ["broder-one-pool", "broder-two-halves", "chapman", "chao1", "lu-li", "lower-bound"] {
+        assert!(names.contains(&name), "{name} in {names:?}");
+    }
+    for other in report["others"].as_array().unwrap() {
+        assert!(value(other, "/calls") <= 700.0 && other["bias"].is_string(), "{other}");
+    }
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.contains("How many pages has one?") && html.contains("<svg") && html.contains("chao1"));
+    // All of it is on record.
+    let again = ask();
+    assert_eq!(again["others"], report["others"]);
+    assert_eq!(std::fs::read_to_string(&page).unwrap(), html);
+
+    let page = folder.join("compare.html");
+    let compare = census("compare --calls 700 --limit 100 --json --baselines --known 900")
+        .path(&one)
+        .path(&two)
+        .option("--own", &own)
+        .option("--report", &page);
+    let report = json(&compare.run().exits(0));
+    assert_eq!(report.pointer("/engines/0/others").unwrap(), &Value::Array(Vec::new()));
+    let names: Vec<&Value> = report
+        .pointer("/engines/1/others")
+        .unwrap()
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|other| &other["name"])
+        .collect();
+    assert_eq!(names[..2], ["bharat-broder", "lawrence-giles"]);
+    let parts = report["parts"].as_array().unwrap();
+    let all: f64 = parts.iter().map(|part| value(part, "/pages/value")).sum();
+    assert!((all / value(&report, "/union/value") - 1.0).abs() < 1e-9, "{all}");
+    let shared = parts.iter().find(|part| part["engines"] == serde_json::json!(["one", "two"])).unwrap();
+    assert!((value(shared, "/pages/value") / 400.0 - 1.0).abs() < 0.35, "{shared}");
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.contains("What one, two share") && html.contains("bharat-broder"));
+}
+
+#[test]
 fn a_sample_has_weights() {
     let folder = Folder::new();
     let [one, _, own] = world(&folder);

@@ -1,7 +1,7 @@
 //! The two axes around a picture, and what may be drawn between them.
 
 use crate::html::Html;
-use crate::plots::scale::{Scale, Tick};
+use crate::plots::scale::Scale;
 use crate::study::Axis;
 use crate::svg::{LETTER, WIDTH, label, line, width_of};
 
@@ -13,8 +13,6 @@ const TOP: f64 = 26.0;
 const RIGHT: f64 = 12.0;
 /// Room below, for numbers and the name of the axis.
 const BELOW: f64 = 34.0;
-/// Free room between two numbers.
-const GAP: f64 = 10.0;
 
 /// Where a picture with two axes lies.
 #[derive(Debug, Clone)]
@@ -54,7 +52,7 @@ impl Frame {
     pub(crate) fn draw(&self, html: &mut Html, x_name: &str, y_name: &str) {
         self.draw_upwards(html, y_name);
         let (_, _, top, bottom) = self.edges();
-        for tick in self.ticks_to_the_right() {
+        for tick in self.x.ticks_apart() {
             line(html, "grid", (tick.at, top), (tick.at, bottom));
             under(html, tick.at, &tick.label);
         }
@@ -77,16 +75,6 @@ impl Frame {
         line(html, "base", (left, bottom), (right, bottom));
         let name = crate::svg::fit(name, right - left);
         label(html, "middle", ((left + right) / 2.0, bottom + 28.0), &name);
-    }
-
-    /// As many numbers as there is room for.
-    fn ticks_to_the_right(&self) -> Vec<Tick> {
-        let apart = |ticks: &[Tick]| {
-            let room = |tick: &Tick| width_of(&tick.label) / 2.0;
-            ticks.windows(2).all(|two| two[1].at - two[0].at >= room(&two[0]) + room(&two[1]) + GAP)
-        };
-        let tried = (1..=8).rev().map(|most| self.x.ticks(most));
-        tried.into_iter().find(|ticks| apart(ticks)).unwrap_or_default()
     }
 
     /// True for what lies between the axes.

@@ -2,6 +2,7 @@
 
 use crate::numbers;
 use crate::study::Axis;
+use crate::svg::width_of;
 
 /// An axis from one place of the picture to another.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +24,9 @@ pub(crate) struct Tick {
     /// The number.
     pub(crate) label: String,
 }
+
+/// Free room between two numbers.
+const GAP: f64 = 10.0;
 
 /// Steps that an axis is rounded to.
 const STEPS: f64 = 5.0;
@@ -77,6 +81,15 @@ impl Scale {
             Scale { low: 10f64.powf(self.low), high: 10f64.powf(self.high), logarithmic: false, ..*self };
         let numbers = plain.step_numbers(most);
         numbers.into_iter().filter_map(|(number, step)| self.tick(number, step)).collect()
+    }
+
+    /// As many numbers as can be written beside each other.
+    pub(crate) fn ticks_apart(&self) -> Vec<Tick> {
+        let room = |tick: &Tick| width_of(&tick.label) / 2.0;
+        let apart = |ticks: &Vec<Tick>| {
+            ticks.windows(2).all(|two| two[1].at - two[0].at >= room(&two[0]) + room(&two[1]) + GAP)
+        };
+        (1..=8).rev().map(|most| self.ticks(most)).find(apart).unwrap_or_default()
     }
 
     fn tick(&self, number: f64, step: f64) -> Option<Tick> {

@@ -12,7 +12,8 @@ use lookalike_fieldwork::size::Plan;
 use serde::Serialize;
 
 use super::asking::{caller, failed, own};
-use super::{Engine, Told, print_json, print_notes};
+use super::others::{self, Other};
+use super::{Engine, Told, pages, print_json, print_notes};
 use crate::args::CensusCompareArgs;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
@@ -33,34 +34,45 @@ const UNSEEN: [&str; 2] = [
 
 /// What `--json` prints. Stable: other programs read it.
 #[derive(Serialize)]
-struct Report {
-    engines: Vec<One>,
+pub(super) struct Report {
+    pub(super) engines: Vec<One>,
     /// What share of the engine of the row the engine of the column has.
-    shares: Vec<Vec<Option<Told>>>,
+    pub(super) shares: Vec<Vec<Option<Told>>>,
+    /// Pages by the engines that have them, and no other.
+    pub(super) parts: Vec<Part>,
     /// All pages of all engines.
     union: Option<Told>,
-    /// Whose size is known, so that the union is in pages; else it is in units of the first engine.
-    in_pages: bool,
+    /// Whose size is known, so that the union and its parts are in pages; else they are in units of the first engine.
+    pub(super) in_pages: bool,
     squares: Option<f64>,
-    assumed: [&'static str; 3],
-    unseen: [&'static str; 2],
+    pub(super) assumed: [&'static str; 3],
+    pub(super) unseen: [&'static str; 2],
     version: &'static str,
 }
 
+/// Pages that these engines have, and no other.
 #[derive(Serialize)]
-struct One {
+pub(super) struct Part {
+    pub(super) engines: Vec<String>,
+    pub(super) pages: Told,
+}
+
+#[derive(Serialize)]
+pub(super) struct One {
     #[serde(flatten)]
-    engine: Engine,
+    pub(super) engine: Engine,
     draws: usize,
     pages_looked_for: usize,
     found_under_another_address: u64,
     not_answered: u64,
     /// Beside the first engine.
-    relative: Option<Told>,
+    pub(super) relative: Option<Told>,
     relative_by_overlap: Option<Told>,
     relative_by_size: Option<Told>,
     pages: Option<Told>,
     share_of_union: Option<f64>,
+    /// What other estimators say of its size beside the first, where they were asked for.
+    pub(super) others: Vec<Other>,
 }
 
 pub(crate) fn run(args: &CensusCompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
@@ -79,7 +91,17 @@ pub(crate) fn run(args: &CensusCompareArgs, watch: &Arc<Watch>) -> Result<Outcom
     drop(desks);
     let found = compare(&sides, args.asking.seed);
     let engines = callers.iter().zip(limits).map(|(caller, limit)| Engine::of(caller, limit)).collect();
-    let report = report(engines, &sides, &found, args.known);
+    // Others write into the same records.
+    drop(callers);
+    let mut report = report(engines, &sides, &found, args.known);
+    if args.baselines {
+        for (one, engine) in report.engines.iter_mut().zip(&args.engines).skip(1) {
+            one.others = others::ratios([engine, &args.engines[0]], &args.asking, &own, watch)?;
+        }
+    }
+    if let Some(path) = &args.report {
+        pages::write(path, &pages::of_comparison(&report))?;
+    }
     if args.asking.json {
         print_json(&report)?
     } else {
@@ -114,8 +136,15 @@ fn report(engines: Vec<Engine>, sides: &[Side], found: &Comparison, known: Optio
         relative_by_size: told(found.by_size[x]),
         pages: told(if known.is_some() { absolute(found.relative[x]) } else { found.sizes[x] }),
         share_of_union: found.relative[x].zip(found.union).map(|(own, all)| own.value / all.value),
+        others: Vec::new(),
+    };
+    let names: Vec<String> = sides.iter().map(|side| side.name.clone()).collect();
+    let part = |&(engines, pages): &(u64, Estimate)| Part {
+        engines: (0..names.len()).filter(|x| engines >> x & 1 == 1).map(|x| names[x].clone()).collect(),
+        pages: pages.times(known.unwrap_or(1.0)).into(),
     };
     Report {
+        parts: found.parts.iter().map(part).collect(),
         engines: engines.into_iter().zip(sides).enumerate().map(one).collect(),
         shares: found.shares.iter().map(|row| row.iter().map(|&share| told(share)).collect()).collect(),
         union: told(absolute(found.union)),
@@ -128,6 +157,19 @@ fn report(engines: Vec<Engine>, sides: &[Side], found: &Comparison, known: Optio
 }
 
 impl Report {
+    /// The result in a sentence.
+    pub(super) fn lead(&self) -> String {
+        let [first, others @ ..] = self.engines.as_slice() else { return String::new() };
+        let size = |one: &One| {
+            let relative = one.relative?.value;
+            Some(format!(
+                "{} has {relative:.2} times as many pages as {}",
+                one.engine.name, first.engine.name
+            ))
+        };
+        others.iter().filter_map(size).collect::<Vec<_>>().join("; ") + "."
+    }
+
     fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
         let width = self.engines.iter().map(|one| one.engine.name.chars().count()).max().unwrap_or(0).max(8);
         writeln!(out, "share of the engine on the left that the other has, with 95 % interval")?;
@@ -155,6 +197,11 @@ impl Report {
         if let Some(union) = &self.union {
             let told = if self.in_pages { union.pages() } else { union.ratio() };
             writeln!(out, "all together\n  {:width$}    {:width$} {told}", "", "")?;
+            for part in &self.parts {
+                let told = if self.in_pages { part.pages.pages() } else { part.pages.ratio() };
+                let names = format!("only {}", part.engines.join(" and "));
+                writeln!(out, "  {names:wide$} {told}", wide = 2 * width + 4)?;
+            }
         }
         for one in &self.engines {
             one.engine.print(out)?;
@@ -165,6 +212,11 @@ impl Report {
                 thousands(one.pages_looked_for as u64),
                 thousands(one.found_under_another_address)
             )?;
+        }
+        for one in self.engines.iter().filter(|one| !one.others.is_empty()) {
+            let (name, first) = (&one.engine.name, &self.engines[0].engine.name);
+            writeln!(out, "what others say of {name} beside {first}, each with budgets of their own:")?;
+            one.others.iter().try_for_each(|other| other.print(out, Told::ratio))?;
         }
         print_notes(out, "taken for granted:", &self.assumed)?;
         print_notes(out, "not seen:", &self.unseen)

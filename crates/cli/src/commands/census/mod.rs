@@ -4,6 +4,8 @@ mod asking;
 mod compare;
 mod index;
 mod ip;
+mod others;
+mod pages;
 mod sample;
 mod size;
 mod walk;
@@ -51,7 +53,21 @@ impl Told {
     /// With the 95 % interval, as a whole number.
     fn pages(&self) -> String {
         let whole = |value: f64| thousands(value.max(0.0).round() as u64);
+        if self.high.is_infinite() {
+            return format!("{:>14}   or more", whole(self.value));
+        }
         format!("{:>14}   {} to {}", whole(self.value), whole(self.low), whole(self.high))
+    }
+
+    /// As a part of a sentence.
+    fn in_words(&self) -> String {
+        let whole = |value: f64| thousands(value.max(0.0).round() as u64);
+        format!(
+            "{} pages; between {} and {} in 95 of 100 such measurements",
+            whole(self.value),
+            whole(self.low),
+            whole(self.high)
+        )
     }
 
     /// With the 95 % interval, as a share or a ratio.

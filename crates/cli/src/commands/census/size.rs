@@ -4,20 +4,18 @@ use std::io::Write;
 use std::sync::Arc;
 
 use lookalike::walk::Watch;
-use lookalike_engines::{EngineError, Query, SearchEngine};
+use lookalike_engines::SearchEngine;
 use lookalike_fieldwork::sampling::Amiss;
 use lookalike_fieldwork::size::{Plan, Size, sample};
-use lookalike_fieldwork::{Desk, Own, classes};
+use lookalike_fieldwork::{Desk, Own, baselines, classes};
 use serde::Serialize;
 
 use super::asking::{caller, failed, own};
-use super::{Engine, Told, print_json, print_notes};
+use super::others::{self, Other};
+use super::{Engine, Told, pages, print_json, print_notes};
 use crate::args::CensusSizeArgs;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
-
-/// Words of the query for a lower bound.
-const FREQUENT: usize = 50;
 
 /// Share of words that do not find their page from which on that is told.
 const TELLING: f64 = 0.01;
@@ -36,28 +34,30 @@ const UNSEEN: [&str; 3] = [
 
 /// What `--json` prints. Stable: other programs read it.
 #[derive(Serialize)]
-struct Report {
-    engine: Engine,
-    pages: Told,
-    distinct: Option<Distinct>,
+pub(super) struct Report {
+    pub(super) engine: Engine,
+    pub(super) pages: Told,
+    pub(super) distinct: Option<Distinct>,
     lower_bound: Option<u64>,
-    reached: Told,
+    pub(super) reached: Told,
     reached_share: Told,
-    own_documents: usize,
-    queries: usize,
-    draws: usize,
+    pub(super) own_documents: usize,
+    pub(super) queries: usize,
+    pub(super) draws: usize,
     usable: usize,
     effective: f64,
     seen: Amiss,
-    assumed: [&'static str; 3],
-    unseen: [&'static str; 3],
+    /// What other estimators say, where they were asked for.
+    pub(super) others: Vec<Other>,
+    pub(super) assumed: [&'static str; 3],
+    pub(super) unseen: [&'static str; 3],
     version: &'static str,
 }
 
 /// The size with every class of near-duplicates counted once.
 #[derive(Serialize)]
-struct Distinct {
-    pages: Told,
+pub(super) struct Distinct {
+    pub(super) pages: Told,
     share: Told,
     looked_at: usize,
 }
@@ -66,13 +66,14 @@ pub(crate) fn run(args: &CensusSizeArgs, watch: &Arc<Watch>) -> Result<Outcome, 
     let own = own(&args.asking, watch)?;
     let mut caller = caller(&args.engine, &args.asking, false, watch)?;
     let failed = failed(watch);
-    let lower_bound = if args.lower_bound {
-        lower_bound(&mut caller, &own).map_err(|error| failed(error.into()))?
-    } else {
-        None
-    };
     let limit = caller.cap();
     let mut desk = Desk::new(&mut caller, &own, limit);
+    let mut lower_bound = None;
+    if args.lower_bound {
+        let said = baselines::lower_bound::lower_bound(&mut desk, &baselines::Plan::default());
+        let said = said.map_err(|error| failed(error.into()))?;
+        lower_bound = said.iter().find_map(|bound| bound.estimate).map(|bound| bound.value as u64);
+    }
     // What classes cost is kept back.
     let calls = args.asking.calls - (args.classes as u64).min(args.asking.calls / 5);
     let plan = Plan { seed: args.asking.seed, calls, ..Plan::default() };
@@ -86,24 +87,23 @@ pub(crate) fn run(args: &CensusSizeArgs, watch: &Arc<Watch>) -> Result<Outcome, 
         share: share.into(),
         looked_at,
     });
-    let report = report(&size, Engine::of(&caller, limit), distinct, lower_bound, &own, drawn.amiss);
+    let engine = Engine::of(&caller, limit);
+    // Others write into the same record.
+    drop(caller);
+    let others = match args.baselines {
+        true => others::sizes(&args.engine, &args.asking, &own, watch)?,
+        false => Vec::new(),
+    };
+    let report = Report { others, ..report(&size, engine, distinct, lower_bound, &own, drawn.amiss) };
+    if let Some(path) = &args.report {
+        pages::write(path, &pages::of_size(&report))?;
+    }
     if args.asking.json {
         print_json(&report)?
     } else {
         report.print(&mut std::io::stdout().lock())?
     }
     Ok(Outcome::Done)
-}
-
-/// The engine's own count of pages with any frequent word.
-fn lower_bound(engine: &mut impl SearchEngine, own: &Own) -> Result<Option<u64>, EngineError> {
-    let words = own.most_frequent(FREQUENT);
-    let query = Query::any(words.iter().map(|&word| own.spelling(word)));
-    match engine.search(&query, engine.cap()) {
-        Ok(results) => Ok(results.claimed.or(Some(results.urls.len() as u64))),
-        Err(error) if error.is_transient() => Ok(None),
-        Err(error) => Err(error),
-    }
 }
 
 /// A size by a share, with the errors of both.
@@ -133,6 +133,7 @@ fn report(
         usable: size.draws.1,
         effective: size.effective,
         seen,
+        others: Vec::new(),
         assumed: ASSUMED,
         unseen: UNSEEN,
         version: env!("CARGO_PKG_VERSION"),
@@ -168,6 +169,10 @@ impl Report {
                 out,
                 "  {rest:.0} % of the pages are beyond all queries: their number rests on the own corpus alone"
             )?;
+        }
+        if !self.others.is_empty() {
+            writeln!(out, "what others say, each with a budget of its own:")?;
+            self.others.iter().try_for_each(|other| other.print(out, Told::pages))?;
         }
         print_notes(out, "taken for granted:", &self.assumed)?;
         print_notes(out, "not seen:", &self.unseen)

@@ -1,0 +1,86 @@
+//! What other estimators say, each with a budget of its own.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use lookalike::walk::Watch;
+use lookalike_engines::{Caller, EngineError, SearchEngine};
+use lookalike_fieldwork::baselines::{Baseline, Plan, RATIOS, SIZES};
+use lookalike_fieldwork::{Desk, Own};
+use serde::Serialize;
+
+use super::Told;
+use super::asking::{caller, failed};
+use crate::args::AskingArgs;
+use crate::exit::Failure;
+use crate::progress::thousands;
+
+/// What one of them says. Stable: other programs read it.
+#[derive(Serialize)]
+pub(super) struct Other {
+    pub(super) name: &'static str,
+    /// Nothing when too little was seen.
+    pub(super) estimate: Option<Told>,
+    calls: u64,
+    fetches: u64,
+    /// How it is known to be wrong.
+    pub(super) bias: &'static str,
+}
+
+impl Other {
+    fn of(baseline: Baseline) -> Self {
+        let Baseline { name, estimate, cost, bias } = baseline;
+        Other { name, estimate: estimate.map(Told::from), calls: cost.calls, fetches: cost.fetches, bias }
+    }
+
+    /// With the number as `told` tells it.
+    pub(super) fn print(&self, out: &mut impl Write, told: fn(&Told) -> String) -> std::io::Result<()> {
+        let estimate = self.estimate.as_ref().map_or("too little was seen".to_owned(), told);
+        writeln!(out, "  {:<26}{estimate}", self.name)?;
+        let (calls, fetches) = (thousands(self.calls), thousands(self.fetches));
+        writeln!(out, "    {calls} calls, {fetches} fetches; {}", self.bias)
+    }
+}
+
+/// Everyone's plan: queries until the budget ends them.
+fn plan(asking: &AskingArgs) -> Plan {
+    Plan { queries: usize::MAX, seed: asking.seed }
+}
+
+fn desk<'a>(caller: &'a mut Caller, own: &'a Own) -> Desk<'a> {
+    let limit = caller.cap();
+    Desk::new(caller, own, limit)
+}
+
+/// Sizes of an engine.
+pub(super) fn sizes(
+    engine: &str,
+    asking: &AskingArgs,
+    own: &Own,
+    watch: &Arc<Watch>,
+) -> Result<Vec<Other>, Failure> {
+    let mut all = Vec::new();
+    for of in SIZES {
+        let mut caller = caller(engine, asking, false, watch)?;
+        let said = of(&mut desk(&mut caller, own), &plan(asking)).map_err(failed::<EngineError>(watch))?;
+        all.extend(said.into_iter().map(Other::of));
+    }
+    Ok(all)
+}
+
+/// How large an engine is beside the first of several.
+pub(super) fn ratios(
+    [engine, first]: [&str; 2],
+    asking: &AskingArgs,
+    own: &Own,
+    watch: &Arc<Watch>,
+) -> Result<Vec<Other>, Failure> {
+    let mut all = Vec::new();
+    for of in RATIOS {
+        let mut callers = [caller(engine, asking, true, watch)?, caller(first, asking, true, watch)?];
+        let [a, b] = callers.each_mut();
+        let said = of(&mut desk(a, own), &mut desk(b, own), &plan(asking));
+        all.extend(said.map_err(failed::<EngineError>(watch))?.into_iter().map(Other::of));
+    }
+    Ok(all)
+}

@@ -1,0 +1,160 @@
+//! Pages with tables and pictures of what the census found.
+
+use std::path::Path;
+
+use lookalike::report::study::{Axis, Grid, Heat, Plot, Span, Spans, Value};
+use lookalike::report::{Study, study_page};
+
+use super::super::lists::write_text;
+use super::others::Other;
+use super::{Engine, Told, compare, size};
+use crate::exit::Failure;
+use crate::progress::thousands;
+
+pub(super) fn write(path: &Path, study: &Study) -> Result<(), Failure> {
+    write_text(path, &study_page(&study.title, "", std::slice::from_ref(study)))?;
+    Ok(())
+}
+
+fn span(name: &str, told: &Told, chosen: bool) -> Span {
+    Span { name: name.to_owned(), value: told.value, interval: Some((told.low, told.high)), chosen }
+}
+
+fn spans(name: &str, axis: &str, rows: Vec<Span>) -> Plot {
+    let x = Axis { name: axis.to_owned(), ..Axis::default() };
+    Plot::Spans(Spans { name: name.to_owned(), x, rows })
+}
+
+/// Everyone who had something to say, ours first.
+fn beside(name: &str, told: &Told, others: &[Other]) -> Vec<Span> {
+    let other = |other: &Other| {
+        // What has no end would leave no room for the rest.
+        let estimate = other.estimate.as_ref().filter(|told| told.high.is_finite())?;
+        Some(span(other.name, estimate, false))
+    };
+    std::iter::once(span(name, told, true)).chain(others.iter().filter_map(other)).collect()
+}
+
+fn told_values(told: Option<&Told>) -> [Value; 2] {
+    match told {
+        Some(told) => [told.value.into(), (told.low, told.high).into()],
+        None => [Value::None, Value::None],
+    }
+}
+
+/// What everybody said, and how wrong they are known to be.
+fn table_of(others: &[Other]) -> Grid {
+    let mut grid = Grid::new("What others say", ["Estimator", "Says", "95 %", "Known to be"]);
+    for other in others {
+        let [value, interval] = told_values(other.estimate.as_ref());
+        grid.row([other.name.into(), value, interval, other.bias.into()]);
+    }
+    grid
+}
+
+/// What was asked, and what everything rests on.
+fn end(study: &mut Study, engines: &[&Engine], assumed: &[&str], unseen: &[&str]) {
+    for engine in engines {
+        let (calls, fetches) = (thousands(engine.counts.calls), thousands(engine.counts.fetches));
+        study.fact(
+            engine.name.clone(),
+            format!(
+                "{calls} calls, {fetches} fetches, at most {} results each",
+                thousands(engine.limit as u64)
+            ),
+        );
+        let amiss = engine.amiss.iter().map(|sentence| format!("{}: {sentence}.", engine.name));
+        study.notes.extend(amiss);
+    }
+    for (title, sentences) in [("Taken for granted", assumed), ("Not seen", unseen)] {
+        study.heading(title);
+        sentences.iter().for_each(|sentence| study.text(format!("{sentence}.")));
+    }
+    study.fact("version", env!("CARGO_PKG_VERSION"));
+}
+
+/// The page of `census size`.
+pub(super) fn of_size(report: &size::Report) -> Study {
+    let name = &report.engine.name;
+    let mut study = Study {
+        id: "size".to_owned(),
+        title: format!("How many pages has {name}?"),
+        lead: format!("About {}.", report.pages.in_words()),
+        ..Study::default()
+    };
+    let mut rows = vec![span("pages", &report.pages, true)];
+    rows.extend(
+        report.distinct.as_ref().map(|distinct| span("near-duplicates once", &distinct.pages, false)),
+    );
+    rows.push(span("reached by the queries", &report.reached, false));
+    study.plot(spans("Pages", "pages", rows));
+    if !report.others.is_empty() {
+        study.heading("What others say with as many calls");
+        study.plot(spans(
+            "Estimators beside each other",
+            "pages",
+            beside("this one", &report.pages, &report.others),
+        ));
+        study.table(table_of(&report.others));
+    }
+    study.fact("own documents", thousands(report.own_documents as u64));
+    study.fact("draws", format!("{} of {} queries", report.draws, report.queries));
+    end(&mut study, &[&report.engine], &report.assumed, &report.unseen);
+    study
+}
+
+/// The page of `census compare`.
+pub(super) fn of_comparison(report: &compare::Report) -> Study {
+    let names: Vec<String> = report.engines.iter().map(|one| one.engine.name.clone()).collect();
+    let mut study = Study {
+        id: "compare".to_owned(),
+        title: format!("What {} share", names.join(", ")),
+        lead: report.lead(),
+        ..Study::default()
+    };
+    study.plot(Plot::Heat(Heat {
+        name: "Share of the engine of the row that the engine of the column has".to_owned(),
+        rows: names.clone(),
+        columns: names.clone(),
+        values: report
+            .shares
+            .iter()
+            .map(|row| row.iter().map(|share| share.as_ref().map(|share| share.value)).collect())
+            .collect(),
+    }));
+    study.table(shares(report, &names));
+    let sizes =
+        report.engines.iter().filter_map(|one| Some(span(&one.engine.name, one.relative.as_ref()?, false)));
+    study.heading("Sizes");
+    study.plot(spans("Sizes beside each other", &format!("{} is 1", names[0]), sizes.collect()));
+    study.heading("Who has what");
+    let unit = if report.in_pages { "pages".to_owned() } else { format!("{} is 1", names[0]) };
+    let parts = report.parts.iter().map(|part| span(&part.engines.join(" and "), &part.pages, false));
+    study.plot(spans("Pages by the engines that have them, and no other", &unit, parts.collect()));
+    for one in report.engines.iter().filter(|one| !one.others.is_empty()) {
+        let name = &one.engine.name;
+        study.heading(format!("What others say of {name} beside {}", names[0]));
+        if let Some(relative) = &one.relative {
+            let rows = beside("this one", relative, &one.others);
+            study.plot(spans(&format!("Size of {name} beside {}", names[0]), "times as large", rows));
+        }
+        study.table(table_of(&one.others));
+    }
+    let engines: Vec<&Engine> = report.engines.iter().map(|one| &one.engine).collect();
+    end(&mut study, &engines, &report.assumed, &report.unseen);
+    study
+}
+
+/// All shares with how sure they are.
+fn shares(report: &compare::Report, names: &[String]) -> Grid {
+    let mut grid = Grid::new("Shares", ["Of", "In", "Share", "95 %"]);
+    for (one, row) in names.iter().zip(&report.shares) {
+        for (other, share) in names.iter().zip(row) {
+            if share.is_some() {
+                let [value, interval] = told_values(share.as_ref());
+                grid.row([one.clone().into(), other.clone().into(), value, interval]);
+            }
+        }
+    }
+    grid
+}
