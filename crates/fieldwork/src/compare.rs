@@ -18,7 +18,7 @@ use crate::pool::{self, Pool};
 use crate::presence::{Presence, look_for};
 use crate::regression;
 use crate::sampling::{Amiss, Draw, Sampler};
-use crate::size::Plan;
+use crate::size::{Plan, lengths};
 
 /// Rounds of the bootstrap.
 const ROUNDS: u64 = 300;
@@ -153,7 +153,7 @@ fn one(
 
 /// Draws with what they say about the size, pages that cannot be met included.
 fn weighed(draws: Vec<(Draw, Vec<Checked>)>, pool: &Pool, desk: &Desk<'_>) -> (Vec<Drawn>, f64) {
-    let reach = pool.reach(desk);
+    let reach = pool.reach(desk, &lengths(draws.iter().map(|draw| &draw.0), desk));
     let (at_home, known) = pool.at_home(desk.own(), |document| 1.0 / reach.of(document.len()));
     let stands_for = |page| desk.read(page).map_or(1.0, |contents| 1.0 / reach.of(contents.all.len()));
     let drawn = draws

@@ -2,7 +2,7 @@
 //!
 //! The pool is the own corpus' words that stand in two documents or more. A short pilot tells how many pages of the engine stand behind
 //! one own document; words for which more pages are to be expected than the engine shows, or nearly as many, are left out, since they
-//! would be asked in vain. The others are drawn in proportion to their frequency at home, up to a bound: queries that find more say more, but those that
+//! would be asked in vain. Where hardly any are left, since the engine shows few results, words of one document are taken, too. The others are drawn in proportion to their frequency at home, up to a bound: queries that find more say more, but those that
 //! find very much say little beyond that.
 
 use lookalike_census::Random;
@@ -16,6 +16,9 @@ pub const BOUND: u32 = 30;
 
 /// Words are left out when more pages are expected for them than this share of what the engine shows.
 pub const MARGIN: f64 = 0.6;
+
+/// When no words of so many own documents could be asked for, those of one are taken, too.
+const FEW: u32 = 4;
 
 /// Questions of a pilot.
 pub const PILOT: usize = 60;
@@ -31,15 +34,24 @@ pub struct Pool {
     places: Vec<u32>,
     /// Pages of the engine for each own document, by the pilot.
     scale: f64,
+    /// Fewest own documents that a word stands in.
+    least: u32,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl Pool {
-    /// All words that stand in two own documents or more, for an engine that has so many pages for each of them and shows `limit`.
+    /// For an engine that has so many pages for each own document and shows `limit`.
     pub fn new(own: &Own, scale: f64, limit: usize) -> Self {
-        let mut words = own.queries(2);
-        words.retain(|&word| f64::from(own.frequency(word)) * scale <= MARGIN * limit as f64);
+        let most = MARGIN * limit as f64 / scale;
+        let least = if most < f64::from(FEW) { 1 } else { 2 };
+        Pool::of(own, (least, most.max(2.0)), scale)
+    }
+
+    /// All words that stand in so many own documents.
+    fn of(own: &Own, (least, most): (u32, f64), scale: f64) -> Self {
+        let mut words = own.queries(least);
+        words.retain(|&word| f64::from(own.frequency(word)) <= most);
         words.sort_by_key(|&word| own.frequency(word));
         let mut places = vec![NONE; own.vocabulary()];
         for (place, &word) in words.iter().enumerate() {
@@ -54,7 +66,7 @@ impl Pool {
             })
             .collect();
         cumulated.iter_mut().for_each(|value| *value /= sum);
-        Pool { words, cumulated, places, scale }
+        Pool { words, cumulated, places, scale, least }
     }
 
     /// What each query would find at home: the sum of one over the degrees of its documents, each weighed, by its probability; and the
@@ -121,32 +133,65 @@ impl Pool {
         f64::from(own.frequency(word)) * self.scale
     }
 
-    /// How likely a document like the own ones is reached by the pool, by how many different words it has. Each own document is looked at
-    /// as if it were not at home, so that its words must stand in two others, and at least one of them must be usable. How likely a word
-    /// is usable is seen from the words of about the same frequency that were asked for.
-    pub fn reach(&self, desk: &Desk<'_>) -> Reach {
-        let own = desk.own();
-        let usable = self.usable_shares(desk);
-        let mut reach = Reach { sums: [(0.0, 0.0); CLASSES] };
-        for document in own.documents() {
-            let fit = document.iter().filter(|&&word| self.place(word).is_some() && own.frequency(word) > 2);
-            let reached =
-                1.0 - fit.map(|&word| 1.0 - usable[class(own.frequency(word) as usize)]).product::<f64>();
-            let (sum, all) = &mut reach.sums[class(document.len()) / 2];
-            (*sum, *all) = (*sum + reached, *all + 1.0);
+    /// How likely a document like the own ones is reached by the pool, by how many different words it has.
+    ///
+    /// Each own document is looked at as if it were not at home: its words must stand in as many others as the pool wants, and at least one of them must be
+    /// usable. How likely that is follows from the words that were asked for, by how many pages were to be expected for them. A page has
+    /// a word that finds many pages more often than one that finds few, so words that were asked for count as often as they found pages.
+    ///
+    /// What is to be expected depends on whether the engine prefers long pages: own documents count as many times as the engine has
+    /// pages of their length, by the pages that were met (length in different words, and weight). For that it must be known how likely pages
+    /// of a length are met: a few rounds lead there.
+    pub fn reach(&self, desk: &Desk<'_>, met: &[(usize, f64)]) -> Reach {
+        let mut found = [0.0; CLASSES];
+        met.iter().for_each(|&(words, weight)| found[length_class(words)] += weight);
+        let mut at_home = [0.0; CLASSES];
+        desk.own().documents().for_each(|document| at_home[length_class(document.len())] += 1.0);
+        let mut reach = Reach { sums: at_home.map(|all| (all, all)) };
+        for _ in 0..ROUNDS {
+            let times = reach.times(&found, &at_home);
+            reach = self.reach_by(desk, &times);
         }
         reach
     }
 
-    /// By class of frequency, which share of the words that were asked for showed all of their pages.
-    fn usable_shares(&self, desk: &Desk<'_>) -> [f64; CLASSES] {
+    /// The same, where an own document of each class of lengths stands for so many pages.
+    fn reach_by(&self, desk: &Desk<'_>, times: &[f64; CLASSES]) -> Reach {
+        let own = desk.own();
+        let mut expected = vec![0.0; own.vocabulary()];
+        for document in own.documents() {
+            let times = times[length_class(document.len())];
+            document.iter().for_each(|&word| expected[word as usize] += times);
+        }
+        let usable = self.usable_shares(desk, &expected);
+        let mut reach = Reach { sums: [(0.0, 0.0); CLASSES] };
+        for document in own.documents() {
+            let class_of_length = length_class(document.len());
+            let fit = document
+                .iter()
+                .filter(|&&word| self.place(word).is_some() && own.frequency(word) > self.least);
+            let elsewhere = |word: WordId| expected[word as usize] - times[class_of_length];
+            let missed: f64 = fit.map(|&word| 1.0 - usable[class(elsewhere(word))]).product();
+            let (sum, all) = &mut reach.sums[class_of_length];
+            (*sum, *all) = (*sum + 1.0 - missed, *all + 1.0);
+        }
+        reach
+    }
+
+    /// By class of what was to be expected, which share of the words that were asked for showed all of their pages; each word as often as
+    /// it has pages.
+    fn usable_shares(&self, desk: &Desk<'_>, expected: &[f64]) -> [f64; CLASSES] {
         // Before anyone was asked, a word is believed to be usable.
         let mut counts = [(1.0, 1.0); CLASSES];
         for &word in &self.words {
-            let (usable, asked) = &mut counts[class(desk.own().frequency(word) as usize)];
+            let expected = expected[word as usize];
+            let (usable, asked) = &mut counts[class(expected)];
             match desk.known(word) {
-                Some(Found::All(_)) => (*usable, *asked) = (*usable + 1.0, *asked + 1.0),
-                Some(Found::TooMany) => *asked += 1.0,
+                Some(Found::All(pages)) => {
+                    let pages = pages.len() as f64;
+                    (*usable, *asked) = (*usable + pages, *asked + pages);
+                }
+                Some(Found::TooMany) => *asked += expected.max(desk.limit() as f64 + 1.0),
                 _ => {}
             }
         }
@@ -154,12 +199,23 @@ impl Pool {
     }
 }
 
+/// Rounds that find out how likely pages are met.
+const ROUNDS: usize = 3;
+
 /// Classes of frequencies: four for each doubling.
 const CLASSES: usize = 128;
 
-fn class(count: usize) -> usize {
-    ((4.0 * (count.max(1) as f64).log2()) as usize).min(CLASSES - 1)
+fn class(count: f64) -> usize {
+    ((4.0 * count.max(1.0).log2()) as usize).min(CLASSES - 1)
 }
+
+/// Classes of lengths: two for each doubling.
+fn length_class(words: usize) -> usize {
+    class(words as f64) / 2
+}
+
+/// Documents of all lengths that are added to those of one, so that few do not decide.
+const DRAWN_IN: f64 = 5.0;
 
 /// Least probability of being reached that a page is weighed by. Pages that are met more rarely are more than anyone can stand for.
 const LEAST: f64 = 0.05;
@@ -175,8 +231,21 @@ impl Reach {
     /// How likely a page with so many different words is reached: the share among own documents of about that length, drawn a little
     /// towards that of all.
     pub fn of(&self, words: usize) -> f64 {
-        let (sum, all) = self.sums[class(words) / 2];
-        ((sum + 5.0 * self.mean()) / (all + 5.0)).max(LEAST)
+        self.of_class(length_class(words))
+    }
+
+    fn of_class(&self, class: usize) -> f64 {
+        let (sum, all) = self.sums[class];
+        ((sum + DRAWN_IN * self.mean()) / (all + DRAWN_IN)).max(LEAST)
+    }
+
+    /// How many pages an own document of each class of lengths stands for, given what all pages met weigh and how many own documents
+    /// there are.
+    fn times(&self, found: &[f64; CLASSES], at_home: &[f64; CLASSES]) -> [f64; CLASSES] {
+        let pages: Vec<f64> =
+            found.iter().enumerate().map(|(class, found)| found / self.of_class(class)).collect();
+        let all = pages.iter().sum::<f64>() / at_home.iter().sum::<f64>().max(1.0);
+        std::array::from_fn(|class| (pages[class] + DRAWN_IN * all) / (at_home[class] + DRAWN_IN))
     }
 
     /// How likely an own document is reached.
@@ -194,22 +263,37 @@ impl Reach {
     }
 }
 
-/// Pages of the engine for each own document: the median over words of pages found by document frequency at home.
+/// Pages of the engine for each own document: the median over words of pages found by document frequency at home. Words with more pages than
+/// the engine shows count as if it showed all, which is no matter as long as they are less than half; else rarer words are asked for.
 pub fn pilot(desk: &mut Desk<'_>, random: &mut Random) -> Result<f64, EngineError> {
-    let own = desk.own();
-    let all = Pool::new(own, 0.0, usize::MAX);
-    let mut ratios = Vec::new();
-    for turn in 0..PILOT.min(all.len()) {
-        let word = all.word(all.draw((turn, PILOT), random));
-        let found = match desk.search(word)? {
-            Found::All(pages) => pages.len(),
-            Found::TooMany => desk.limit(),
-            Found::Silence => continue,
-        };
-        ratios.push(found as f64 / f64::from(own.frequency(word)));
+    let mut most = f64::INFINITY;
+    loop {
+        let pool = Pool::of(desk.own(), (2, most), 0.0);
+        let (mut ratios, mut frequencies, mut cut_off) = (Vec::new(), Vec::new(), 0);
+        for turn in 0..PILOT.min(pool.len()) {
+            let word = pool.word(pool.draw((turn, PILOT), random));
+            let frequency = f64::from(desk.own().frequency(word));
+            let found = match desk.search(word)? {
+                Found::All(pages) => pages.len(),
+                Found::TooMany => {
+                    cut_off += 1;
+                    desk.limit()
+                }
+                Found::Silence => continue,
+            };
+            ratios.push(found as f64 / frequency);
+            frequencies.push(frequency);
+        }
+        if 2 * cut_off <= ratios.len() || most <= 2.0 {
+            return Ok(median(ratios));
+        }
+        most = (median(frequencies) / 4.0).max(2.0);
     }
-    ratios.sort_by(f64::total_cmp);
-    Ok(ratios.get(ratios.len() / 2).copied().unwrap_or(0.0))
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 #[cfg(test)]

@@ -22,7 +22,13 @@ pub fn mean(draws: &[(f64, f64)], known: f64) -> Option<Estimate> {
     let variance = draws.iter().map(rest).sum::<f64>() / (n - 2.0);
     // What the slope's own error adds where the companions' mean is off.
     let lever = if spread > 0.0 { (companion - known).powi(2) / spread } else { 0.0 };
-    Some(Estimate::normal(found + slope * (known - companion), (variance * (1.0 / n + lever)).sqrt()))
+    let (value, error) = (found + slope * (known - companion), (variance * (1.0 / n + lever)).sqrt());
+    let power = |power: i32| {
+        let rest = |draw: &(f64, f64)| (draw.0 - found - slope * (draw.1 - companion)) / variance.sqrt();
+        draws.iter().map(|draw| rest(draw).powi(power)).sum::<f64>() / n
+    };
+    let shape = if variance > 0.0 { (power(3), power(4)) } else { (0.0, 1.0) };
+    Some(Estimate::skewed(value, error, shape, n))
 }
 
 #[cfg(test)]

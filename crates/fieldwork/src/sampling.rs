@@ -7,7 +7,9 @@
 //! **One over a degree, unbiased.** The queries that might find `x` are the pool's words on it, `|preds|` of them; which of them are usable
 //! would cost a question each. Instead they are drawn at random until one is usable *and has `x` among its results*; with `t` draws, the
 //! mean of `t/|preds|` is `1/d`. That the results must have `x` is what keeps the estimate right for engines that index the first part of
-//! a page only, or cut words otherwise than we do: what they do not find by a word does not count, whatever stands on the page.
+//! a page only, or cut words otherwise than we do: what they do not find by a word does not count, whatever stands on the page. Nor
+//! does what they find by a word that is not on it as we read it, such as another form of the word or the text of a link: a query finds a page when
+//! both sides say so.
 //!
 //! **Fewer questions.** Nearly always the first draw is good, and `t = 1`. So it is looked up only with a probability `ρ`, and what came
 //! of it beyond 1 is divided by `ρ`: the mean stays the same. How often looking up pays is learned on the way, apart for words that are
@@ -123,18 +125,21 @@ impl<'p> Sampler<'p> {
             found => found.usable().to_vec(),
         };
         let chosen = self.random.some(results.len(), self.looked_at);
-        let mut met = Vec::with_capacity(chosen.len());
+        let (mut met, mut known) = (Vec::with_capacity(chosen.len()), 0u32);
         for place in chosen {
-            if let Some(inverse) = self.inverse_degree(desk, word, results[place])? {
+            let Some(inverse) = self.inverse_degree(desk, word, results[place])? else { continue };
+            known += 1;
+            if inverse > 0.0 {
                 met.push(Met { page: results[place], weight: inverse });
             }
         }
-        let scale = results.len() as f64 / (met.len().max(1) as f64 * self.pool.probability(place));
+        let scale = results.len() as f64 / (f64::from(known.max(1)) * self.pool.probability(place));
         met.iter_mut().for_each(|met| met.weight *= scale);
         Ok(Some(Draw { word, results: results.len(), met, place }))
     }
 
-    /// An unbiased draw of one over the number of usable queries that find a page; nothing when the page cannot be had.
+    /// An unbiased draw of one over the number of usable queries that find a page, 0 when it does not have the word asked for; nothing when the
+    /// page cannot be had.
     fn inverse_degree(
         &mut self,
         desk: &mut Desk<'_>,
@@ -146,12 +151,11 @@ impl<'p> Sampler<'p> {
             self.amiss.not_fetched += 1;
             return Ok(None);
         };
-        let mut queries: Vec<WordId> =
+        let queries: Vec<WordId> =
             contents.known.iter().copied().filter(|&word| pool.place(word).is_some()).collect();
-        if let Err(place) = queries.binary_search(&asked) {
-            // The engine found it by a word that we do not see on it: there is one query more than we know of.
+        if queries.binary_search(&asked).is_err() {
             self.amiss.without_word += 1;
-            queries.insert(place, asked);
+            return Ok(Some(0.0));
         }
         let draws = self.draws(desk, asked, page, &queries)?;
         Ok(draws.map(|draws| draws / queries.len() as f64))

@@ -18,6 +18,10 @@ use crate::sampling::{Amiss, Draw, LOOKED_AT, Sampler, effective, until_spent};
 /// Fewest draws that make an estimate.
 const FEWEST: usize = 30;
 
+/// How far off the number of pages that no query reaches may be, as a standard error and a share of that number: they are counted by
+/// own documents of their length, and nothing says that these are alike.
+const UNLIKE: f64 = 0.25;
+
 /// How a size is measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
@@ -89,19 +93,29 @@ fn few(desk: &Desk<'_>, calls: u64, draws: usize) -> FieldError {
     FieldError::FewDraws { engine: desk.name().to_owned(), calls, draws }
 }
 
+/// The pages that were met: how many different words each has, and how many pages it stands for.
+pub(crate) fn lengths<'d>(draws: impl IntoIterator<Item = &'d Draw>, desk: &Desk<'_>) -> Vec<(usize, f64)> {
+    let draws: Vec<&Draw> = draws.into_iter().collect();
+    let share = 1.0 / draws.len().max(1) as f64;
+    let met = draws.iter().flat_map(|draw| &draw.met);
+    met.filter_map(|met| Some((desk.read(met.page)?.all.len(), met.weight * share))).collect()
+}
+
 impl Sample {
     /// What the sample says of the size.
     pub fn size(&self, desk: &Desk<'_>) -> Result<Size, FieldError> {
-        let reach = self.pool.reach(desk);
+        let reach = self.pool.reach(desk, &lengths(&self.draws, desk));
         let pages = self.mean(desk, |words| 1.0 / reach.of(words))?;
         let reached = self.mean(desk, |_| 1.0)?;
         let usable = self.draws.iter().filter(|draw| draw.results > 0).count();
         let weights = self.draws.iter().flat_map(|draw| draw.met.iter().map(|met| met.weight));
-        let error = (pages.error / pages.value).hypot(reach.error());
-        let coverage = Estimate::on_log_scale(reached.value / pages.value, reach.error());
+        let share = (reached.value / pages.value).min(1.0);
+        // What counting own documents leaves open, and how far the engine's pages may differ from them.
+        let error = reach.error().hypot(UNLIKE * (1.0 - share));
+        let coverage = Estimate::on_log_scale(share, error);
         Ok(Size {
-            pages: Estimate::on_log_scale(pages.value, error),
-            reached: Estimate::on_log_scale(reached.value, reached.error / reached.value),
+            pages: pages.widened(error),
+            reached: reached.widened(0.0),
             coverage,
             pool: self.pool.len(),
             draws: (self.draws.len(), usable),

@@ -98,6 +98,47 @@ fn an_engine_that_reads_the_first_bytes_only_is_measured_all_the_same() {
 }
 
 #[test]
+fn words_of_links_do_not_count_for_the_page_they_lead_to() {
+    let (world, folder) = (world(2_000), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    let mut builder = TantivyBuilder::create(&path, &Building::default()).unwrap();
+    for (number, (url, text)) in world.pages.iter().enumerate() {
+        // Three words of each of two other pages.
+        let links = [number + 1, number + 77].map(|other| {
+            let words: Vec<&str> = world.pages[other % 2_000].1.split(' ').skip(4).take(3).collect();
+            words.join(" ")
+        });
+        builder.add(url, &format!("{text} {}", links.join(" ")), text).unwrap();
+    }
+    builder.finish().unwrap();
+    let open = || -> Box<dyn SearchEngine> { Box::new(TantivyEngine::open("one", &path, 100).unwrap()) };
+    let (drawn, _) = measured(&mut asked(open(), 800), &world.own, 1);
+    assert!(drawn.amiss.without_word > 20, "{:?}", drawn.amiss);
+    let (bias, _, covered) = runs(&world.own, 2_000.0, open);
+    assert!(bias.abs() < 0.06 && covered >= 9, "bias {bias}, {covered} of 12 cover");
+}
+
+#[test]
+fn what_no_query_reaches_is_stood_for_and_makes_unsure() {
+    let (world, folder) = (world(2_000), tempfile::tempdir().unwrap());
+    // An engine of long pages that shows three results: most words find more.
+    let long = world.pages.iter().filter(|(_, text)| text.len() > 400 || text.len() % 3 == 0);
+    let long: Vec<&(String, String)> = long.collect();
+    let path = folder.path().join("index");
+    drop(tantivy(&path, None, long.iter().copied()));
+    let truth = long.len() as f64;
+    let mut shares = 0.0;
+    let covered = (0..10).filter(|&seed| {
+        let mut caller = asked(Box::new(TantivyEngine::open("one", &path, 3).unwrap()), 800);
+        let (_, size) = measured(&mut caller, &world.own, seed);
+        shares += size.reached.value / truth / 10.0;
+        size.pages.covers(truth)
+    });
+    let covered = covered.count();
+    assert!(covered >= 8 && shares < 0.97, "{covered} of 10 cover, {shares} reached");
+}
+
+#[test]
 fn near_duplicates_count_once() {
     let (world, folder) = (world(1_200), tempfile::tempdir().unwrap());
     // Every fourth page comes three times.

@@ -45,8 +45,8 @@ pub(crate) fn draw(html: &mut Html, id: &str, spans: &Spans) {
             span(html, &scale, row, middle);
         }
         line(html, "base", (left, bottom), (WIDTH - RIGHT, bottom));
-        let name = fit(&spans.x.name, WIDTH - 4.0);
-        label(html, "middle", (WIDTH / 2.0, bottom + 30.0), &name);
+        let name = fit(&spans.x.name, WIDTH - RIGHT - left);
+        label(html, "middle", ((left + WIDTH - RIGHT) / 2.0, bottom + 30.0), &name);
     });
     table(html, spans);
 }
@@ -71,7 +71,8 @@ fn span(html: &mut Html, scale: &Scale, row: &Span, middle: f64) {
 }
 
 fn told(row: &Span) -> String {
-    let sure = row.interval.map_or(String::new(), |(low, high)| format!(" ({})", numbers::interval(low, high)));
+    let sure =
+        row.interval.map_or(String::new(), |(low, high)| format!(" ({})", numbers::interval(low, high)));
     format!("{}: {}{sure}", row.name, numbers::number(row.value))
 }
 
@@ -86,7 +87,8 @@ fn table(html: &mut Html, spans: &Spans) {
             html.element("tr", &[], |html| {
                 head(html, &row.name);
                 number(html, &numbers::number(row.value));
-                let sure = row.interval.map_or(NOTHING.to_owned(), |(low, high)| numbers::interval(low, high));
+                let sure =
+                    row.interval.map_or(NOTHING.to_owned(), |(low, high)| numbers::interval(low, high));
                 number(html, &sure);
             });
         }

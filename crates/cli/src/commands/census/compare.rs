@@ -199,8 +199,8 @@ impl Report {
             writeln!(out, "all together\n  {:width$}    {:width$} {told}", "", "")?;
             for part in &self.parts {
                 let told = if self.in_pages { part.pages.pages() } else { part.pages.ratio() };
-                let names = format!("only {}", part.engines.join(" and "));
-                writeln!(out, "  {names:wide$} {told}", wide = 2 * width + 4)?;
+                let names = format!("only {}", part.engines.join(", "));
+                writeln!(out, "  {names}\n  {:width$}    {:width$} {told}", "", "")?;
             }
         }
         for one in &self.engines {

@@ -59,15 +59,10 @@ impl Told {
         format!("{:>14}   {} to {}", whole(self.value), whole(self.low), whole(self.high))
     }
 
-    /// As a part of a sentence.
-    fn in_words(&self) -> String {
-        let whole = |value: f64| thousands(value.max(0.0).round() as u64);
-        format!(
-            "{} pages; between {} and {} in 95 of 100 such measurements",
-            whole(self.value),
-            whole(self.low),
-            whole(self.high)
-        )
+    /// A number of pages, which has no decimals.
+    fn whole(&self) -> Told {
+        let [value, low, high] = [self.value, self.low, self.high].map(f64::round);
+        Told { value, low, high, ..*self }
     }
 
     /// With the 95 % interval, as a share or a ratio.

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use lookalike::walk::Watch;
-use lookalike_engines::{Caller, EngineError, SearchEngine};
+use lookalike_engines::{Caller, Counts, EngineError, SearchEngine};
 use lookalike_fieldwork::baselines::{Baseline, Plan, RATIOS, SIZES};
 use lookalike_fieldwork::{Desk, Own};
 use serde::Serialize;
@@ -28,9 +28,12 @@ pub(super) struct Other {
 }
 
 impl Other {
-    fn of(baseline: Baseline) -> Self {
-        let Baseline { name, estimate, cost, bias } = baseline;
-        Other { name, estimate: estimate.map(Told::from), calls: cost.calls, fetches: cost.fetches, bias }
+    /// What engines were asked is what their callers counted: questions that come again are free.
+    fn of(baseline: Baseline, callers: &[Caller]) -> Self {
+        let Baseline { name, estimate, bias, .. } = baseline;
+        let sum = |count: fn(&Counts) -> u64| callers.iter().map(|caller| count(&caller.counts())).sum();
+        let (calls, fetches) = (sum(|counts| counts.calls), sum(|counts| counts.fetches));
+        Other { name, estimate: estimate.map(Told::from), calls, fetches, bias }
     }
 
     /// With the number as `told` tells it.
@@ -63,7 +66,7 @@ pub(super) fn sizes(
     for of in SIZES {
         let mut caller = caller(engine, asking, false, watch)?;
         let said = of(&mut desk(&mut caller, own), &plan(asking)).map_err(failed::<EngineError>(watch))?;
-        all.extend(said.into_iter().map(Other::of));
+        all.extend(said.into_iter().map(|said| Other::of(said, std::slice::from_ref(&caller))));
     }
     Ok(all)
 }
@@ -80,7 +83,8 @@ pub(super) fn ratios(
         let mut callers = [caller(engine, asking, true, watch)?, caller(first, asking, true, watch)?];
         let [a, b] = callers.each_mut();
         let said = of(&mut desk(a, own), &mut desk(b, own), &plan(asking));
-        all.extend(said.map_err(failed::<EngineError>(watch))?.into_iter().map(Other::of));
+        let said = said.map_err(failed::<EngineError>(watch))?;
+        all.extend(said.into_iter().map(|said| Other::of(said, &callers)));
     }
     Ok(all)
 }

@@ -42,11 +42,11 @@ fn told_values(told: Option<&Told>) -> [Value; 2] {
     }
 }
 
-/// What everybody said, and how wrong they are known to be.
-fn table_of(others: &[Other]) -> Grid {
+/// What everybody said, as `told` makes it, and how wrong they are known to be.
+fn table_of(others: &[Other], told: fn(&Told) -> Told) -> Grid {
     let mut grid = Grid::new("What others say", ["Estimator", "Says", "95 %", "Known to be"]);
     for other in others {
-        let [value, interval] = told_values(other.estimate.as_ref());
+        let [value, interval] = told_values(other.estimate.as_ref().map(told).as_ref());
         grid.row([other.name.into(), value, interval, other.bias.into()]);
     }
     grid
@@ -68,7 +68,7 @@ fn end(study: &mut Study, engines: &[&Engine], assumed: &[&str], unseen: &[&str]
     }
     for (title, sentences) in [("Taken for granted", assumed), ("Not seen", unseen)] {
         study.heading(title);
-        sentences.iter().for_each(|sentence| study.text(format!("{sentence}.")));
+        sentences.iter().for_each(|sentence| study.text(format!("– {sentence}.")));
     }
     study.fact("version", env!("CARGO_PKG_VERSION"));
 }
@@ -79,14 +79,19 @@ pub(super) fn of_size(report: &size::Report) -> Study {
     let mut study = Study {
         id: "size".to_owned(),
         title: format!("How many pages has {name}?"),
-        lead: format!("About {}.", report.pages.in_words()),
+        lead: format!(
+            "About {} pages (95 % interval {} to {}).",
+            thousands(report.pages.value.round() as u64),
+            thousands(report.pages.low.round() as u64),
+            thousands(report.pages.high.round() as u64)
+        ),
         ..Study::default()
     };
-    let mut rows = vec![span("pages", &report.pages, true)];
+    let mut rows = vec![span("pages", &report.pages.whole(), true)];
     rows.extend(
-        report.distinct.as_ref().map(|distinct| span("near-duplicates once", &distinct.pages, false)),
+        report.distinct.as_ref().map(|distinct| span("near-duplicates once", &distinct.pages.whole(), false)),
     );
-    rows.push(span("reached by the queries", &report.reached, false));
+    rows.push(span("reached by the queries", &report.reached.whole(), false));
     study.plot(spans("Pages", "pages", rows));
     if !report.others.is_empty() {
         study.heading("What others say with as many calls");
@@ -95,10 +100,13 @@ pub(super) fn of_size(report: &size::Report) -> Study {
             "pages",
             beside("this one", &report.pages, &report.others),
         ));
-        study.table(table_of(&report.others));
+        study.table(table_of(&report.others, Told::whole));
     }
     study.fact("own documents", thousands(report.own_documents as u64));
-    study.fact("draws", format!("{} of {} queries", report.draws, report.queries));
+    study.fact(
+        "draws",
+        format!("{} of {} queries", thousands(report.draws as u64), thousands(report.queries as u64)),
+    );
     end(&mut study, &[&report.engine], &report.assumed, &report.unseen);
     study
 }
@@ -138,7 +146,7 @@ pub(super) fn of_comparison(report: &compare::Report) -> Study {
             let rows = beside("this one", relative, &one.others);
             study.plot(spans(&format!("Size of {name} beside {}", names[0]), "times as large", rows));
         }
-        study.table(table_of(&one.others));
+        study.table(table_of(&one.others, |told| *told));
     }
     let engines: Vec<&Engine> = report.engines.iter().map(|one| &one.engine).collect();
     end(&mut study, &engines, &report.assumed, &report.unseen);
