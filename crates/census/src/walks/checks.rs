@@ -55,7 +55,7 @@ struct Look {
 }
 
 /// The share of all pages that have something, by the first pages of the order: whether they have it, or nothing where that could
-/// not be told. None unless pages of two clusters are known.
+/// not be told. None unless two pages and pages of two clusters are known.
 pub fn share(walk: &Walk, order: &[Due], seen: &[Option<bool>]) -> Option<Mean> {
     let least = order.get(seen.len()).map_or(0.0, |due| due.priority);
     let look = |(due, &has): (&Due, &Option<bool>)| {
@@ -63,6 +63,9 @@ pub fn share(walk: &Walk, order: &[Due], seen: &[Option<bool>]) -> Option<Mean> 
         Some((due.page, Look { has: has?, chance }))
     };
     let looks: PageMap<Look> = order.iter().zip(seen).filter_map(look).collect();
+    if looks.len() < 2 {
+        return None;
+    }
     let clusters = Clusters::new(&walk.samples, walk.starts.len());
     let mut visits: Vec<Visit> = walk
         .samples
@@ -225,5 +228,7 @@ mod tests {
         assert!((0.9..0.98).contains(&all.estimate.interval.0), "{all:?}");
         assert!(share(&walked, &order, &[]).is_none());
         assert!(share(&walked, &order, &[None; 50]).is_none());
+        // However many walkers met it, one page is no sample.
+        assert!(share(&walked, &order, &[None, Some(true), None]).is_none());
     }
 }

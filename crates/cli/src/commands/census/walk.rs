@@ -196,9 +196,9 @@ impl Walked {
             check.print(out)?;
         }
         writeln!(out, "taken for granted, or not seen:")?;
-        let checked = self.check.iter().flat_map(|check| check.assumed);
-        let notes = report.assumptions.iter().map(String::as_str).chain(checked);
-        notes.into_iter().try_for_each(|note| writeln!(out, "  - {note}"))
+        let checked = self.check.iter().flat_map(|check| check.assumed.iter().copied());
+        let mut notes = report.assumptions.iter().map(String::as_str).chain(checked);
+        notes.try_for_each(|note| writeln!(out, "  - {note}"))
     }
 
     fn print_gap(&self, out: &mut impl Write) -> std::io::Result<()> {
