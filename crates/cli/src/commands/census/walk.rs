@@ -215,7 +215,7 @@ impl Walked {
         }
         writeln!(
             out,
-            "gap {:.3e}: a single walker forgets where it began in about {} steps, and is at rest after at most {}",
+            "gap {:.3e}: a single walker forgets where it began in about {} steps, and is within 1 % of rest after some {}",
             mixing.gap,
             thousands(mixing.forgets.round() as u64),
             thousands(mixing.rests.round() as u64)
