@@ -1,18 +1,19 @@
 //! What walks are worth on webs whose truth is known: how far their pages are from uniform, how far off their sizes are, and how often
 //! they are refused, from good seeds and from bad ones.
 //!
-//! `cargo run --release -p lookalike-census --example walks -- [RUNS] [EDGE-LIST]...`
+//! `cargo run --release -p lookalike-census --example walks -- [RUNS] [GRAPH]...`
 //!
-//! Without edge lists on two made-up webs of 325,000 pages. A figure is the median over runs, brackets have the middle 80 %.
+//! Graphs are edge lists, or with `--features bvgraph` compressed ones by their basename. Without any, on two made-up webs of 325,000 pages. A figure is the median over runs, brackets have the middle 80 %.
 
 #![expect(clippy::print_stdout, reason = "a program whose output is a table")]
 
 use std::error::Error;
 use std::fs::File;
 use std::io::BufReader;
+use std::path::Path;
 
 use lookalike_census::Random;
-use lookalike_census::graph::{BowTie, EdgeList, Graph, Naming};
+use lookalike_census::graph::{BowTie, EdgeList, Graph, Naming, basename, compressed};
 use lookalike_census::henzinger_walk::Odds;
 use lookalike_census::simulation::{CopyingPlan, Sites, SitesPlan, copying_web};
 use lookalike_census::uniformity::{class_shares, total_variation};
@@ -71,8 +72,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let runs = arguments.next().map_or(Ok(40), |runs| runs.parse())?;
     let mut scenes: Vec<(String, Graph)> = Vec::new();
     for path in arguments {
-        let graph = EdgeList::read(BufReader::new(File::open(&path)?), Naming::Detect)?.graph;
-        scenes.push((path, graph));
+        let list = match basename(Path::new(&path)) {
+            Some(basename) => compressed(&basename)?,
+            None => EdgeList::read(BufReader::new(File::open(&path)?), Naming::Detect)?,
+        };
+        scenes.push((path, list.graph));
     }
     if scenes.is_empty() {
         let sites = SitesPlan { pages: PAGES, sites: 2_000, seed: SEED, ..SitesPlan::default() };

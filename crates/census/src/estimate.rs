@@ -3,7 +3,7 @@
 use crate::random::Random;
 
 /// The 97.5 % point of the normal distribution.
-const Z: f64 = 1.959_963_984_540_054;
+pub(crate) const Z: f64 = 1.959_963_984_540_054;
 
 /// Fewest degrees of freedom that an error is taken to have.
 const LEAST_FREEDOM: f64 = 4.0;
@@ -77,15 +77,16 @@ impl Estimate {
 
     /// The share of `part` in `whole`, with the interval of Wilson (1927).
     pub fn share(part: u64, whole: u64) -> Option<Self> {
-        if whole == 0 {
-            return None;
-        }
-        let (n, p) = (whole as f64, part as f64 / whole as f64);
+        (whole > 0).then(|| Estimate::share_of(part as f64 / whole as f64, whole as f64))
+    }
+
+    /// A share that is as sure as if it were one of `n` independent draws, which need not be a whole number; Wilson's interval.
+    pub fn share_of(p: f64, n: f64) -> Self {
         let scale = 1.0 + Z * Z / n;
         let middle = (p + Z * Z / (2.0 * n)) / scale;
         let spread = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
         let interval = ((middle - spread).max(0.0), (middle + spread).min(1.0));
-        Some(Estimate { value: p, error: (p * (1.0 - p) / n).sqrt(), interval })
+        Estimate { value: p, error: (p * (1.0 - p) / n).sqrt(), interval }
     }
 
     /// A value with the spread of its bootstrap draws; `draw` makes one of them, none where it is undefined.

@@ -87,4 +87,12 @@ pub enum CensusError {
     /// No page to begin with can be fetched and has links.
     #[error("none of the {0} pages to begin with can be fetched and links to another; name others")]
     Start(usize),
+    /// A web has more links than eigenvalues are worked out for.
+    #[error("the graph has {links} links, and its gap is worked out for at most {most}; take a part of it")]
+    TooLarge {
+        /// Its links.
+        links: u64,
+        /// How many there may be.
+        most: u64,
+    },
 }

@@ -11,13 +11,14 @@
 //! - [`pool`]: which queries are drawn, and how often
 //! - [`sampling`]: pages with the weights that make them uniform
 //! - [`size`]: how large an index is; [`classes`]: and without its near-duplicates
-//! - [`presence`]: whether an engine has a page; [`mod@compare`]: what engines share
+//! - [`presence`]: whether an engine has a page; [`mod@compare`]: what engines share; [`coverage`]: what an engine has of a web
 //! - [`baselines`]: what others would have said
 //! - [`regression`]: the error that a known mean takes away
 
 pub mod baselines;
 pub mod classes;
 pub mod compare;
+pub mod coverage;
 pub mod desk;
 pub mod own;
 pub mod pool;

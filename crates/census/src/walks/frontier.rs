@@ -18,10 +18,7 @@ pub fn walk<W: Walkable>(
     budget: Budget,
     random: &mut Random,
 ) -> Result<Walk, CensusError> {
-    let (starts, lost_seeds) = known.starts(seeds, budget.walking());
-    if starts.is_empty() {
-        return Err(CensusError::Start(seeds.len()));
-    }
+    let (starts, lost_seeds) = known.starts(seeds, budget.walking())?;
     let mut places: Vec<u32> = starts.iter().map(|start| start.page).collect();
     let mut moves = vec![0u32; places.len()];
     let mut weights = Tallies::new(starts.iter().map(|start| u64::from(start.degree)));

@@ -13,6 +13,7 @@ use lookalike_text::hash::mix;
 
 use super::Start;
 use super::web::Walkable;
+use crate::CensusError;
 use crate::engine::Page;
 use crate::graph::csr::merged;
 
@@ -161,8 +162,8 @@ impl<'w, W: Walkable> Known<'w, W> {
         *list = merged(list, &listing);
     }
 
-    /// The seeds that can be fetched and have neighbours, and how many cannot or have none.
-    pub fn starts(&mut self, seeds: &[u32], most: u64) -> (Vec<Start>, u64) {
+    /// The seeds that can be fetched and have neighbours, and how many cannot or have none; an error when there is nowhere to begin.
+    pub fn starts(&mut self, seeds: &[u32], most: u64) -> Result<(Vec<Start>, u64), CensusError> {
         let mut starts = Vec::new();
         let mut lost = 0;
         for &page in seeds {
@@ -176,7 +177,10 @@ impl<'w, W: Walkable> Known<'w, W> {
                 starts.push(Start { page, degree });
             }
         }
-        (starts, lost)
+        if starts.is_empty() {
+            return Err(CensusError::Start(seeds.len()));
+        }
+        Ok((starts, lost))
     }
 }
 

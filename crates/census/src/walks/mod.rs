@@ -14,14 +14,17 @@
 //! - [`clusters`]: which visits are likely to be alike
 //! - [`pairs`], [`territory`]: who met whom, and who knew of whose pages
 //! - [`estimates`], [`size`]: what the sample says of pages, and how many there are
-//! - [`convergence`]: whether to answer at all
+//! - [`checks`]: what a few of its pages say, where looking at one is dear
+//! - [`convergence`]: whether to answer at all; [`mixing`]: how fast a single walker forgets, where all links are known
 //! - [`mod@report`]: all of it in one call
 
+pub mod checks;
 pub mod clusters;
 pub mod convergence;
 pub mod estimates;
 pub mod frontier;
 pub mod known;
+pub mod mixing;
 pub mod named;
 pub mod pairs;
 pub mod probes;

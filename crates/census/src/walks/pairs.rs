@@ -35,6 +35,10 @@ impl Piece {
 }
 
 impl Pairs {
+    fn new(cells: usize) -> Self {
+        Pairs { cells, chances: vec![0.0; cells * cells], meetings: vec![0.0; cells * cells] }
+    }
+
     /// Counts pairs of visits to the same page; `cell` tells where the sample at a place belongs, below `cells`. The chance of a
     /// pair is the first weight by the second.
     pub fn meetings(
@@ -43,8 +47,7 @@ impl Pairs {
         cells: usize,
         cell: impl Fn(usize, &Sample) -> usize,
     ) -> Self {
-        let mut pairs =
-            Pairs { cells, chances: vec![0.0; cells * cells], meetings: vec![0.0; cells * cells] };
+        let mut pairs = Pairs::new(cells);
         let mut visits = visits(samples, margin, cell);
         let whole = pieces(&visits, |visit| (1.0 / visit.weight, visit.weight));
         add(&mut pairs.chances, cells, &whole);
@@ -64,8 +67,7 @@ impl Pairs {
         cells: usize,
         cell: impl Fn(usize, &Sample) -> usize,
     ) -> Self {
-        let mut pairs =
-            Pairs { cells, chances: vec![0.0; cells * cells], meetings: vec![0.0; cells * cells] };
+        let mut pairs = Pairs::new(cells);
         let visits = visits(samples, margin, cell);
         add(&mut pairs.chances, cells, &pieces(&visits, |visit| (visit.weight, visit.weight)));
         let near: Vec<PageSums> =

@@ -95,24 +95,30 @@ impl From<super::estimates::Mean> for Mean {
 
 /// Walks over a web and says what came of it.
 pub fn report<W: Walkable>(web: &mut W, seeds: &[u32], plan: &Plan) -> Result<Report, CensusError> {
-    let walked = walk(web, plan.method, seeds, plan.budget, plan.seed)?;
-    let convergence = judge(&walked, &plan.labels);
-    let answer = (plan.anyway || convergence.converged()).then(|| answer(&walked, plan));
-    Ok(Report {
-        method: plan.method.name(),
-        seed: plan.seed,
-        budget: plan.budget,
-        seeds: walked.starts.len() as u64,
-        lost_seeds: walked.lost_seeds,
-        fetched: walked.fetched,
-        probed: walked.fetched - walked.walked,
-        failures: walked.failures,
-        steps: walked.steps,
-        known: territory::known_pages(&walked),
-        assumptions: assumptions(&convergence),
-        convergence,
-        answer,
-    })
+    Ok(Report::of(&walk(web, plan.method, seeds, plan.budget, plan.seed)?, plan))
+}
+
+impl Report {
+    /// What came of a walk that was made by this plan.
+    pub fn of(walked: &Walk, plan: &Plan) -> Self {
+        let convergence = judge(walked, &plan.labels);
+        let answer = (plan.anyway || convergence.converged()).then(|| answer(walked, plan));
+        Report {
+            method: plan.method.name(),
+            seed: plan.seed,
+            budget: plan.budget,
+            seeds: walked.starts.len() as u64,
+            lost_seeds: walked.lost_seeds,
+            fetched: walked.fetched,
+            probed: walked.fetched - walked.walked,
+            failures: walked.failures,
+            steps: walked.steps,
+            known: territory::known_pages(walked),
+            assumptions: assumptions(&convergence),
+            convergence,
+            answer,
+        }
+    }
 }
 
 fn answer(walked: &Walk, plan: &Plan) -> Answer {

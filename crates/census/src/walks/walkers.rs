@@ -31,10 +31,7 @@ pub fn walk<W: Walkable>(
     budget: Budget,
     random: &mut Random,
 ) -> Result<Walk, CensusError> {
-    let (starts, lost_seeds) = known.starts(seeds, budget.walking());
-    if starts.is_empty() {
-        return Err(CensusError::Start(seeds.len()));
-    }
+    let (starts, lost_seeds) = known.starts(seeds, budget.walking())?;
     let begin = |page| Walker { page, before: None, steps: 0 };
     let mut walkers: Vec<Walker> = starts.iter().map(|start| begin(start.page)).collect();
     let mut samples = Vec::new();

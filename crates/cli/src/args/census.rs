@@ -32,7 +32,11 @@ pub enum CensusCommand {
     ///
     /// Pages are sampled by following links forth and back from seeds, and weighed by their neighbours. Whether the walk may be believed
     /// is looked at first: walkers that see different worlds, or a world that keeps growing, give no answer, and the command fails.
-    Walk(CensusWalkArgs),
+    ///
+    /// With --check, pages of the walk are looked for in a search engine: by address where it can be asked for one, else by their eight
+    /// rarest words. That gives the share of the graph's pages that the engine has. Nothing is asked where the walk gives no answer.
+    #[command(override_usage = "lookalike census walk [OPTIONS] <GRAPH>")]
+    Walk(Box<CensusWalkArgs>),
     /// Estimate the pages of the web from a recorded sample of addresses
     ///
     /// Reads what was found at random addresses; contacts none.
@@ -169,9 +173,11 @@ pub struct CensusSampleArgs {
 /// `census walk`
 #[derive(Debug, Args)]
 pub struct CensusWalkArgs {
-    /// The graph: a line `from to` for each link, with numbers or names, also compressed
+    /// The graph: a line `from to` for each link, with numbers or names, also compressed; or a BVGraph
     ///
-    /// Tabs, blanks or a comma stand between the two; lines that begin with # or % are skipped.
+    /// Tabs, blanks or a comma stand between the two; lines that begin with # or % are skipped. A BVGraph is NAME.graph with
+    /// NAME.properties beside it, given with or without .graph; its pages are numbers from 0. Programs that were built without the
+    /// feature bvgraph cannot read it, and say so.
     #[arg(value_name = "GRAPH")]
     pub graph: PathBuf,
 
@@ -207,6 +213,12 @@ pub struct CensusWalkArgs {
     #[arg(long)]
     pub bow_tie: bool,
 
+    /// Also tell how fast a single walker forgets where it began: the gap between the first two eigenvalues of its walk
+    ///
+    /// Worked out from all links, so that it takes minutes on graphs of millions; at most 10 million links.
+    #[arg(long)]
+    pub gap: bool,
+
     /// Answer even where the walk is not to be believed
     #[arg(long)]
     pub anyway: bool,
@@ -218,6 +230,37 @@ pub struct CensusWalkArgs {
     /// Print one JSON object instead of text
     #[arg(long)]
     pub json: bool,
+
+    /// Look for pages of the walk in this engine, [NAME=]KIND:PATH: what share of the graph's pages does it have?
+    #[arg(long, value_name = "ENGINE", help_heading = "Checking")]
+    pub check: Option<String>,
+
+    /// Texts of the graph's pages, each with its name in the graph as id or address: files, folders or patterns
+    ///
+    /// Pages without a text are left out. Only words of pages that the walk met are kept: some 6 KB for a page of 300 different
+    /// words. Not needed for engines that can be asked for an address; pages that they have under another one then count as missing.
+    #[arg(long, value_name = "CORPUS", num_args = 1.., requires = "check", help_heading = "Checking")]
+    pub pages: Vec<OsString>,
+
+    /// Most calls to the engine; a page takes one or two, and at most five pages are fetched for it
+    #[arg(long, value_name = "N", default_value_t = 2_000, requires = "check", help_heading = "Checking")]
+    pub calls: u64,
+
+    /// Most results asked for; no more than the engine shows
+    #[arg(long, value_name = "N", requires = "check", help_heading = "Checking")]
+    pub limit: Option<usize>,
+
+    /// Least seconds between two calls, instead of what the engine's description says (1 over HTTP, else 0)
+    #[arg(long, value_name = "SECONDS", requires = "check", help_heading = "Checking")]
+    pub delay: Option<f64>,
+
+    /// Record of every question and answer, from which the same command goes on where it was stopped
+    #[arg(long, value_name = "FILE", requires = "check", help_heading = "Checking")]
+    pub transcript: Option<PathBuf>,
+
+    /// How texts are read.
+    #[command(flatten)]
+    pub reading: ReadingArgs,
 }
 
 /// Ways to walk.

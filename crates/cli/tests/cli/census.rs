@@ -262,3 +262,137 @@ fn a_walk_answers_or_says_why_it_does_not() {
     let bad = folder.file("bad.txt", "a b\nc\n");
     tells(census("walk").path(&bad).run(), 1, "line 2 ");
 }
+
+/// Of the web of [`graph`], the texts of all pages, and an index of those whose number is below 1,200 or can be divided by 3; every
+/// eleventh of them has moved there.
+fn indexed(folder: &Folder) -> [PathBuf; 2] {
+    let texts = pages(7, 3_000, "page");
+    let named = |doc: Doc| Doc { id: doc.id.replace('-', ""), ..doc };
+    let texts: Vec<Doc> = texts.into_iter().map(named).collect();
+    let mut inside: Vec<Doc> = Vec::new();
+    for (number, doc) in texts.iter().enumerate().filter(|(number, _)| *number < 1_200 || number % 3 == 0) {
+        let id = if number % 11 == 0 { format!("{}-moved", doc.id) } else { doc.id.clone() };
+        inside.push(Doc { id, url: None, text: doc.text.clone() });
+    }
+    assert_eq!(inside.len(), 1_800);
+    let (engine, some) = (folder.join("engine"), folder.file("inside.jsonl", jsonl(&inside)));
+    census("index").path(some).option("-o", &engine).run().exits(0);
+    [engine, folder.file("texts.jsonl", jsonl(&texts))]
+}
+
+#[test]
+fn a_walk_tells_what_share_of_its_pages_an_engine_has() {
+    let folder = Folder::new();
+    let (graph, [engine, texts]) = (graph(&folder), indexed(&folder));
+    let walk =
+        |more: &str| census(&format!("walk --fetches 2900 {more}")).path(&graph).option("--check", &engine);
+    let record = folder.join("record.jsonl");
+    let recorded = || walk("--calls 600 --json").option("--pages", &texts).option("--transcript", &record);
+    let report = json(&recorded().run().exits(0));
+    let share = |report: &Value| value(report, "/check/share/value");
+    assert!((share(&report) - 0.6).abs() < 0.1, "{report}");
+    let interval = |end| value(&report, &format!("/check/share/interval/{end}"));
+    assert!(interval(0) < 0.6 && 0.6 < interval(1) && interval(1) - interval(0) < 0.2, "{report}");
+    let count = |name: &str| report["check"][name].as_u64().unwrap();
+    assert_eq!(count("found") + count("missing") + count("silent"), count("asked"));
+    assert!(count("asked") > 300 && count("alike") > 5 && count("without_text") == 0, "{report}");
+    assert_eq!(report.pointer("/check/engine/calls").unwrap(), 600);
+    // From the record nothing is asked again.
+    let again = json(&recorded().run().exits(0));
+    assert_eq!((&again["check"]["share"], &again["answer"]), (&report["check"]["share"], &report["answer"]));
+    assert_eq!(again.pointer("/check/engine/calls_made").unwrap(), 0);
+    // By address alone pages that have moved are missing, and all pages of the walk can be asked for.
+    let named = json(&walk("--calls 5000 --json").run().exits(0));
+    assert_eq!(named["check"]["asked"], named["check"]["pages"]);
+    assert!((share(&named) - 0.6 * 10.0 / 11.0).abs() < 0.03, "{named}");
+    let text = walk("--calls 300").option("--pages", &texts).run().exits(0).stdout;
+    for part in [
+        "share in engine",
+        "pages of the walk were looked for: ",
+        "under another address",
+        "engine: 300 calls",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
+fn a_walk_without_an_answer_asks_no_engine() {
+    let folder = Folder::new();
+    let (graph, [engine, texts]) = (graph(&folder), indexed(&folder));
+    let few = folder.file("seeds.txt", "page1\npage2\npage3\n");
+    let walk = |more: &str| {
+        census(&format!("walk --fetches 2900 --json {more}")).path(&graph).option("--check", &engine)
+    };
+    let record = folder.join("record.jsonl");
+    let refused = walk("").option("--seeds", &few).option("--transcript", &record).run().exits(1);
+    assert!(refused.stderr.contains("the walk gives no answer: ") && json(&refused)["check"].is_null());
+    let asked = |text: String| text.lines().count() > 1;
+    assert!(!std::fs::read_to_string(&record).is_ok_and(asked));
+    let anyway = json(&walk("--anyway").option("--seeds", &few).run().exits(0));
+    assert!(anyway["check"]["share"].is_object());
+    // What is wrong with the question is said before anything else.
+    tells(walk("--delay=-1").run(), 2, "--delay is a number of seconds");
+    let other = folder.file("other.jsonl", jsonl(&pages(9, 20, "other")));
+    tells(walk("").option("--pages", &other).run(), 1, "none of the pages that the walk met is in --pages");
+    let none = walk("--calls 1").option("--pages", &texts).run().exits(1);
+    assert!(none.stderr.contains("too few for a share; allow more calls"), "{}", none.stderr);
+    assert!(json(&none)["answer"].is_object());
+    let blind = folder.file(
+        "blind.toml",
+        "name = \"blind\"\nsearch = \"http://127.0.0.1:9/s?q={query}\"\nurls = \"hits[*].url\"\nfetch = \"http://127.0.0.1:9/f?u={url}\"\ncap = 10\n",
+    );
+    let done = census("walk").path(&graph).option("--check", format!("http:{}", blind.display())).run();
+    tells(done, 2, "give their texts by --pages");
+}
+
+#[test]
+fn the_gap_of_a_walk_is_told() {
+    let folder = Folder::new();
+    let graph = graph(&folder);
+    let report = json(&census("walk --fetches 2900 --gap --json").path(&graph).run().exits(0));
+    let gap = value(&report, "/mixing/gap");
+    assert!((0.2..0.8).contains(&gap), "links at random mix fast: {gap}");
+    assert!((value(&report, "/mixing/forgets") * gap - 1.0).abs() < 1e-9);
+    let text = census("walk --fetches 2900 --gap").path(&graph).run().exits(0).stdout;
+    assert!(text.contains("a single walker forgets where it began in about "), "{text}");
+}
+
+/// A web of sixty pages, each with links to the next and to another, as the WebGraph framework writes it.
+fn packed(folder: &Folder) -> PathBuf {
+    let bytes = "7dd3ed03ed33ed51f6b4fb607db33edb1f6e4fec7dd3ed03ed33ed51f6b4fb607db33d7941ea489fd8fba7da07da67daa3ed69\
+                 f6c0f6a567af283d4913fb1f74fb40fb4cfb547902627bb2e3da959ebca0f5244fec7dd3ed03ed33c87343c81313dd971ed4ac\
+                 f5e507a9227f63ee9e499d197c8d3c87343c81313dd971ed4acf5e507a9227936780";
+    let byte = |place| u8::from_str_radix(&bytes[place..place + 2], 16).unwrap();
+    folder.file("web.graph", (0..bytes.len()).step_by(2).map(byte).collect::<Vec<u8>>());
+    folder.file(
+        "web.properties",
+        "graphclass=it.unimi.dsi.webgraph.BVGraph\nversion=0\nendianness=big\nnodes=60\narcs=120\nminintervallength=4\n\
+         maxrefcount=3\nwindowsize=7\nlength=1084\ncompressionflags=\nzetak=3\n",
+    );
+    folder.join("web")
+}
+
+#[cfg(not(feature = "bvgraph"))]
+#[test]
+fn without_the_feature_a_compressed_graph_is_named_for_what_it_is() {
+    let folder = Folder::new();
+    let basename = packed(&folder);
+    let wanted = "it is in the compressed format BVGraph, which this program was built without; build it with --features bvgraph";
+    tells(census("walk").path(&basename).run(), 1, wanted);
+    tells(census("walk").path(basename.with_extension("graph")).run(), 1, wanted);
+}
+
+#[cfg(feature = "bvgraph")]
+#[test]
+fn a_compressed_graph_is_walked_over() {
+    let folder = Folder::new();
+    let basename = packed(&folder);
+    for path in [basename.with_extension("graph"), basename.clone()] {
+        let report = json(&census("walk --json --anyway --gap").path(path).run().exits(0));
+        assert_eq!((report["pages"].as_u64(), report["links"].as_u64()), (Some(60), Some(120)));
+        assert_eq!(report.pointer("/mixing/parts").unwrap(), 1);
+    }
+    std::fs::remove_file(basename.with_extension("properties")).unwrap();
+    tells(census("walk").path(&basename).run(), 1, "its .graph and .properties must be whole");
+}

@@ -1,6 +1,6 @@
 //! From what was typed to own documents and engines that can be asked.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,23 +57,42 @@ fn thin(drawn: &mut Vec<(u64, String)>, most: usize) {
     drawn.sort_unstable_by_key(|(lot, _)| *lot);
 }
 
+/// How an engine is asked, whatever for.
+pub(super) struct Terms<'a> {
+    pub(super) calls: u64,
+    pub(super) fetches: u64,
+    pub(super) limit: Option<usize>,
+    /// Seconds.
+    pub(super) delay: Option<f64>,
+    pub(super) transcript: Option<&'a Path>,
+    pub(super) seed: u64,
+}
+
+impl<'a> From<&'a AskingArgs> for Terms<'a> {
+    fn from(args: &'a AskingArgs) -> Self {
+        let &AskingArgs { calls, fetches, limit, delay, seed, .. } = args;
+        Terms { calls, fetches, limit, delay, transcript: args.transcript.as_deref(), seed }
+    }
+}
+
 /// Opens an engine; the record of one of several goes into a folder, under its name.
-pub(super) fn caller(
+pub(super) fn caller<'a>(
     spec: &str,
-    args: &AskingArgs,
+    terms: impl Into<Terms<'a>>,
     of_several: bool,
     watch: &Arc<Watch>,
 ) -> Result<Caller, Failure> {
-    let options = Options { cap: args.limit, secret: |name| std::env::var(name).ok() };
-    let delay = args.delay.filter(|delay| delay.is_finite() && *delay >= 0.0);
-    if args.delay.is_some() && delay.is_none() {
+    let terms = terms.into();
+    let options = Options { cap: terms.limit, secret: |name| std::env::var(name).ok() };
+    let delay = terms.delay.filter(|delay| delay.is_finite() && *delay >= 0.0);
+    if terms.delay.is_some() && delay.is_none() {
         return Err(Failure::Usage("--delay is a number of seconds, 0 or more".to_owned()));
     }
     let manners = Manners {
-        calls: args.calls,
-        fetches: args.fetches,
+        calls: terms.calls,
+        fetches: terms.fetches,
         pause: delay.map(Duration::from_secs_f64),
-        seed: args.seed,
+        seed: terms.seed,
         ..Manners::default()
     };
     let spec = Spec::parse(spec).map_err(|error| Failure::Usage(error.to_string()))?;
@@ -81,13 +100,13 @@ pub(super) fn caller(
         return Caller::replay(record, manners).map_err(failed(watch));
     }
     let engine = spec.open(&options).map_err(failed(watch))?;
-    let record: Option<PathBuf> = match (&args.transcript, of_several) {
+    let record: Option<PathBuf> = match (terms.transcript, of_several) {
         (Some(folder), true) => {
             std::fs::create_dir_all(folder)
                 .map_err(|error| Failure::Missing(format!("{} cannot be made: {error}", folder.display())))?;
             Some(folder.join(format!("{}.jsonl", engine.name())))
         }
-        (file, _) => file.clone(),
+        (file, _) => file.map(Path::to_owned),
     };
     let engine = Box::new(Stoppable { engine, watch: watch.clone() });
     Caller::new(engine, record.as_deref(), manners).map_err(failed(watch))

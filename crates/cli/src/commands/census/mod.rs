@@ -1,6 +1,7 @@
 //! `lookalike census`: how large search engines are, what they share, and fair samples of their pages.
 
 mod asking;
+mod check;
 mod compare;
 mod index;
 mod ip;
@@ -27,7 +28,7 @@ pub(crate) fn run(command: &CensusCommand, watch: &Arc<Watch>) -> Result<Outcome
         CensusCommand::Size(args) => size::run(args, watch),
         CensusCommand::Compare(args) => compare::run(args, watch),
         CensusCommand::Sample(args) => sample::run(args, watch),
-        CensusCommand::Walk(args) => walk::run(args),
+        CensusCommand::Walk(args) => walk::run(args, watch),
         CensusCommand::Ip(args) => ip::run(args),
         CensusCommand::Index(args) => index::run(args, watch),
     }

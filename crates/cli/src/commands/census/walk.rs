@@ -3,16 +3,22 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use lookalike::corpus::List;
-use lookalike_census::graph::{BowTie, EdgeList, Graph, GraphError, Labels, Naming, Parts};
+use lookalike::walk::Watch;
+use lookalike_census::graph::{
+    BowTie, EdgeList, Graph, GraphError, Labels, Naming, Parts, basename, compressed,
+};
 use lookalike_census::henzinger_walk::Odds;
 use lookalike_census::walks::estimates::Figures;
-use lookalike_census::walks::{Budget, LinkedWeb, Method, Outcome as Judged, Plan, Report, report, seeds};
+use lookalike_census::walks::mixing::Mixing;
+use lookalike_census::walks::{Budget, LinkedWeb, Method, Outcome as Judged, Plan, Report, seeds, walk};
 use lookalike_census::webwalker::WebWalker;
-use lookalike_census::{Estimate, Random};
+use lookalike_census::{CensusError, Estimate, Random};
 use serde::Serialize;
 
+use super::check::{self, Checked};
 use super::{Told, print_json};
 use crate::args::{CensusWalkArgs, WalkMethodArg};
 use crate::exit::{Failure, Outcome};
@@ -28,15 +34,22 @@ struct Walked {
     links: u64,
     /// Where the pages stand, and where the seeds.
     bow_tie: Option<BTreeMap<&'static str, Parts>>,
+    /// How fast a single walker forgets.
+    mixing: Option<Mixing>,
+    /// What share of the pages an engine has.
+    check: Option<Checked>,
     #[serde(flatten)]
     report: Report,
 }
 
-pub(crate) fn run(args: &CensusWalkArgs) -> Result<Outcome, Failure> {
-    let list = read(&args.graph, |input| EdgeList::read(input, Naming::Detect))?;
+pub(crate) fn run(args: &CensusWalkArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    // First what may be wrong with the engine: a walk can take long.
+    let caller = check::caller(args, watch)?;
+    let list = graph(&args.graph)?;
     let back = list.graph.transposed();
     let labels = labels(args, &list)?;
     let seeds = begin(args, &list)?;
+    let mixing = if args.gap { Mixing::of(&list.graph, &back).map_err(failed)? } else { None };
     let plan = Plan {
         method: method(args),
         budget: Budget::fetches(args.fetches),
@@ -45,13 +58,19 @@ pub(crate) fn run(args: &CensusWalkArgs) -> Result<Outcome, Failure> {
         anyway: args.anyway,
     };
     let mut web = LinkedWeb::new(&list.graph, &back);
-    let report = report(&mut web, &seeds, &plan).map_err(|error| Failure::Missing(error.to_string()))?;
+    let walk = walk(&mut web, plan.method, &seeds, plan.budget, plan.seed).map_err(failed)?;
+    let report = Report::of(&walk, &plan);
+    let check = match caller {
+        Some(caller) if report.answer.is_some() => Some(check::run(caller, args, &list, &walk, watch)?),
+        _ => None,
+    };
     let bow_tie = args.bow_tie.then(|| bow_tie(&list.graph, &back, &seeds));
-    let walked = Walked { pages: list.graph.nodes(), links: list.graph.arcs(), bow_tie, report };
+    let (pages, links) = (list.graph.nodes(), list.graph.arcs());
+    let walked = Walked { pages, links, bow_tie, mixing, check, report };
     if args.json {
         print_json(&walked)?
     } else {
-        walked.print(&mut std::io::stdout().lock())?
+        walked.print(args.gap, &mut std::io::stdout().lock())?
     }
     match &walked.report.convergence.outcome {
         Judged::Refused { reasons } if !args.anyway => {
@@ -60,13 +79,27 @@ pub(crate) fn run(args: &CensusWalkArgs) -> Result<Outcome, Failure> {
                 "the walk gives no answer: {first}; take more and better seeds, allow more fetches, or say --anyway"
             )))
         }
-        _ => Ok(Outcome::Done),
+        _ => walked.check.as_ref().map_or(Ok(Outcome::Done), Checked::outcome),
+    }
+}
+
+fn failed(error: CensusError) -> Failure {
+    Failure::Missing(error.to_string())
+}
+
+fn graph(path: &Path) -> Result<EdgeList, Failure> {
+    match basename(path) {
+        Some(basename) => compressed(&basename).map_err(|error| unread(path, &error)),
+        None => read(path, |input| EdgeList::read(input, Naming::Detect)),
     }
 }
 
 fn read<T>(path: &Path, parse: impl FnOnce(BufReader<List>) -> Result<T, GraphError>) -> Result<T, Failure> {
-    parse(BufReader::new(List::open(path)?))
-        .map_err(|error| Failure::Missing(format!("{}: {error}", path.display())))
+    parse(BufReader::new(List::open(path)?)).map_err(|error| unread(path, &error))
+}
+
+fn unread(path: &Path, error: &GraphError) -> Failure {
+    Failure::Missing(format!("{}: {error}", path.display()))
 }
 
 /// The numbers of the fields that were asked for.
@@ -126,12 +159,12 @@ fn bow_tie(graph: &Graph, back: &Graph, seeds: &[u32]) -> BTreeMap<&'static str,
     BTreeMap::from([("pages", tie.all()), ("seeds", tie.some(seeds))])
 }
 
-fn told(figures: Figures) -> Told {
+pub(super) fn told(figures: Figures) -> Told {
     Estimate { value: figures.value, error: figures.error, interval: figures.interval }.into()
 }
 
 impl Walked {
-    fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+    fn print(&self, gap: bool, out: &mut impl Write) -> std::io::Result<()> {
         let report = &self.report;
         writeln!(
             out,
@@ -151,13 +184,42 @@ impl Walked {
             )?;
         }
         self.print_bow_tie(out)?;
+        if gap {
+            self.print_gap(out)?;
+        }
         if let Judged::Refused { reasons } = &report.convergence.outcome {
             writeln!(out, "not to be believed:")?;
             reasons.iter().try_for_each(|reason| writeln!(out, "  - {reason}"))?;
         }
         self.print_answer(out)?;
+        if let Some(check) = &self.check {
+            check.print(out)?;
+        }
         writeln!(out, "taken for granted, or not seen:")?;
-        report.assumptions.iter().try_for_each(|note| writeln!(out, "  - {note}"))
+        let checked = self.check.iter().flat_map(|check| check.assumed.iter().copied());
+        let mut notes = report.assumptions.iter().map(String::as_str).chain(checked);
+        notes.try_for_each(|note| writeln!(out, "  - {note}"))
+    }
+
+    fn print_gap(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let Some(mixing) = self.mixing else {
+            return writeln!(out, "gap: none, since no page links to another");
+        };
+        if mixing.parts > 1 {
+            writeln!(
+                out,
+                "the graph has {} parts that no link leads between; the gap is that of the largest, of {} pages",
+                thousands(mixing.parts as u64),
+                thousands(mixing.pages)
+            )?;
+        }
+        writeln!(
+            out,
+            "gap {:.3e}: a single walker forgets where it began in about {} steps, and is within 1 % of rest after some {}",
+            mixing.gap,
+            thousands(mixing.forgets.round() as u64),
+            thousands(mixing.rests.round() as u64)
+        )
     }
 
     fn print_bow_tie(&self, out: &mut impl Write) -> std::io::Result<()> {
@@ -190,7 +252,8 @@ impl Walked {
         }
         let degree = answer.mean_degree.iter().map(|mean| ("neighbours of a page", mean));
         let means = answer.means.iter().map(|(name, mean)| (name.as_str(), mean));
-        for (name, mean) in degree.chain(means) {
+        let check = self.check.iter().filter_map(|check| Some((check.title.as_str(), check.share.as_ref()?)));
+        for (name, mean) in degree.chain(means).chain(check) {
             let as_good = thousands(mean.effective.round().max(0.0) as u64);
             writeln!(out, "{name:<26}{}   (as good as {as_good} uniform pages)", told(mean.figures).ratio())?;
         }

@@ -1,0 +1,109 @@
+//! How fast a single walker forgets where it began, on a web that fits into memory: the gap between 1 and the second eigenvalue of
+//! the walk to random neighbours, links followed forth and back.
+//!
+//! A web of several parts has no gap, and the one of its largest part is told. Eigenvalues are found by inverse power iteration
+//! ([`crate::spectrum`]), to a thousandth on large webs.
+
+use serde::Serialize;
+
+use crate::CensusError;
+use crate::graph::Graph;
+use crate::graph::components::weak;
+use crate::graph::csr::merged;
+use crate::spectrum::gap;
+
+/// Links up to which it is worked out: three million of a real web take a minute or two, and iterations grow with the links.
+pub const MOST: u64 = 10_000_000;
+
+/// How near to rest is near enough: the total variation that is left.
+const NEAR: f64 = 0.01;
+
+/// How fast a walker forgets.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Mixing {
+    /// Parts that no link leads between.
+    pub parts: usize,
+    /// Pages of the largest part, which the others are about.
+    pub pages: u64,
+    /// One less the second eigenvalue of the walk to random neighbours.
+    pub gap: f64,
+    /// One over the gap: steps after which what is left of the start is a third of what it was.
+    pub forgets: f64,
+    /// Steps after which a walk is at rest up to 1 %, wherever it began: `ln(2m/0.01)` over the gap with `m` links.
+    pub rests: f64,
+}
+
+impl Mixing {
+    /// Of a web, and of its links turned around; none without links between pages.
+    pub fn of(graph: &Graph, back: &Graph) -> Result<Option<Self>, CensusError> {
+        if graph.arcs() > MOST {
+            return Err(CensusError::TooLarge { links: graph.arcs(), most: MOST });
+        }
+        let parts = weak(graph, back);
+        let Some(largest) = parts.largest() else { return Ok(None) };
+        let both = part(graph, back, &parts.of, largest);
+        let Some(gap) = gap(&both, false) else { return Ok(None) };
+        let (parts, pages) = (parts.sizes.len(), both.nodes() as u64);
+        let rests = (both.arcs() as f64 / NEAR).ln() / gap;
+        Ok(Some(Mixing { parts, pages, gap, forgets: 1.0 / gap, rests }))
+    }
+}
+
+/// One part of a web, both ways and without links from a page to itself.
+fn part(graph: &Graph, back: &Graph, of: &[u32], wanted: u32) -> Graph {
+    let inside = || (0..graph.nodes() as u32).filter(|&page| of[page as usize] == wanted);
+    let mut numbers = vec![0; graph.nodes()];
+    inside().zip(0..).for_each(|(page, number)| numbers[page as usize] = number);
+    Graph::of_lists(inside().map(|page| {
+        let mut list = merged(graph.links(page), back.links(page));
+        list.retain(|&other| other != page);
+        list.iter_mut().for_each(|other| *other = numbers[*other as usize]);
+        list
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mixing(graph: &Graph) -> Option<Mixing> {
+        Mixing::of(graph, &graph.transposed()).unwrap()
+    }
+
+    #[test]
+    fn the_largest_part_is_told_of() {
+        // A ring of thirty pages among others, with loops and links both ways, numbered here and there.
+        let n = 30;
+        let ring = (0..n).flat_map(|page| [(3 * page, 3 * ((page + 1) % n)), (3 * page, 3 * page)]);
+        let graph = Graph::of_arcs(92, &ring.chain([(3, 0), (1, 2), (4, 4)]).collect::<Vec<_>>());
+        let found = mixing(&graph).unwrap();
+        let wanted = 1.0 - (std::f64::consts::TAU / f64::from(n)).cos();
+        // The ring, two pages with a link, and sixty that are alone.
+        assert_eq!((found.parts, found.pages), (62, 30));
+        assert!((found.gap / wanted - 1.0).abs() < 1e-5 && (found.forgets * found.gap - 1.0).abs() < 1e-12);
+        assert!((found.rests * wanted / (60.0f64 / 0.01).ln() - 1.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn it_tells_a_web_of_hosts_from_one_without() {
+        let mut random = crate::Random::new(1);
+        let n = 2_000u32;
+        let mut arcs: Vec<(u32, u32)> = Vec::new();
+        for page in 0..n {
+            for _ in 0..4 {
+                arcs.push((page, page / 100 * 100 + random.below(100) as u32));
+            }
+        }
+        let bridges = (0..n / 100).map(|host| (100 * host, 100 * ((host + 1) % 20)));
+        let hosts = Graph::of_arcs(n as usize, &arcs.iter().copied().chain(bridges).collect::<Vec<_>>());
+        arcs.iter_mut().for_each(|arc| arc.1 = random.below(n as usize) as u32);
+        let (slow, fast) = (mixing(&hosts).unwrap(), mixing(&Graph::of_arcs(n as usize, &arcs)).unwrap());
+        assert!(100.0 * slow.gap < fast.gap, "{slow:?} {fast:?}");
+    }
+
+    #[test]
+    fn without_links_there_is_none() {
+        assert_eq!(mixing(&Graph::default()), None);
+        assert_eq!(mixing(&Graph::of_arcs(3, &[(1, 1)])), None);
+    }
+}

@@ -1,0 +1,162 @@
+//! `lookalike census walk --check`: what share of a graph's pages an engine has.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use lookalike::corpus::Corpus;
+use lookalike::walk::{self, Found, Watch};
+use lookalike_census::graph::EdgeList;
+use lookalike_census::walks::Walk;
+use lookalike_census::walks::checks::{self, Due};
+use lookalike_census::walks::report::Mean;
+use lookalike_engines::{Caller, SearchEngine};
+use lookalike_fieldwork::Desk;
+use lookalike_fieldwork::coverage::{Looked, Shelf, look};
+use serde::Serialize;
+
+use super::Engine;
+use super::asking::{self, Terms};
+use crate::args::CensusWalkArgs;
+use crate::console::tell;
+use crate::exit::{Failure, Outcome};
+use crate::progress::thousands;
+
+/// Pages fetched for one check at most.
+const FETCHED: u64 = 5;
+
+/// What holds by words, and what by addresses alone.
+const BY_WORDS: &[&str] = &[
+    "Pages that could not be looked for in the engine are there as often as others.",
+    "A page that the engine has under another address, with words that differ by more than a tenth, counts as missing.",
+];
+const BY_ADDRESS: &[&str] = &[
+    "Pages for which the engine kept silent are there as often as others.",
+    "A page that the engine has under another address counts as missing; with --pages it is looked for by its words, too.",
+];
+
+/// What was found. Stable: other programs read it.
+#[derive(Serialize)]
+pub(super) struct Checked {
+    engine: Engine,
+    /// Share of the graph's pages that the engine has; none where too few are known.
+    pub(super) share: Option<Mean>,
+    /// Different pages of the walk.
+    pages: usize,
+    #[serde(flatten)]
+    looked: Looked,
+    pub(super) assumed: &'static [&'static str],
+    #[serde(skip)]
+    pub(super) title: String,
+}
+
+/// The engine that was asked for, if any; it must be able to answer.
+pub(super) fn caller(args: &CensusWalkArgs, watch: &Arc<Watch>) -> Result<Option<Caller>, Failure> {
+    let Some(spec) = &args.check else { return Ok(None) };
+    let terms = Terms {
+        calls: args.calls,
+        fetches: FETCHED.saturating_mul(args.calls),
+        limit: args.limit,
+        delay: args.delay,
+        transcript: args.transcript.as_deref(),
+        seed: args.seed,
+    };
+    let caller = asking::caller(spec, terms, false, watch)?;
+    if args.pages.is_empty() && !caller.knows_addresses() {
+        return Err(Failure::Usage(format!(
+            "{} cannot be asked for an address, so that pages are looked for by their words; give their texts by --pages",
+            caller.name()
+        )));
+    }
+    Ok(Some(caller))
+}
+
+/// Looks for pages of a walk until the budget is spent.
+pub(super) fn run(
+    mut caller: Caller,
+    args: &CensusWalkArgs,
+    list: &EdgeList,
+    walk: &Walk,
+    watch: &Arc<Watch>,
+) -> Result<Checked, Failure> {
+    let due = checks::order(walk, args.seed);
+    let shelf = shelf(args, list, &due, watch)?;
+    if shelf.is_empty() {
+        return Err(Failure::Missing(
+            "none of the pages that the walk met is in --pages; its ids or addresses must be the names of the graph".to_owned(),
+        ));
+    }
+    let limit = caller.cap();
+    let looked =
+        look(&mut Desk::new(&mut caller, shelf.own(), limit), &due, &shelf).map_err(asking::failed(watch))?;
+    let share = checks::share(walk, &due, &looked.seen).map(Mean::from);
+    let assumed = if args.pages.is_empty() { BY_ADDRESS } else { BY_WORDS };
+    let title = format!("share in {}", caller.name());
+    Ok(Checked { engine: Engine::of(&caller, limit), share, pages: due.len(), looked, assumed, title })
+}
+
+/// What is known of the pages that the walk met.
+fn shelf(args: &CensusWalkArgs, list: &EdgeList, due: &[Due], watch: &Watch) -> Result<Shelf, Failure> {
+    let mut shelf = Shelf::new(due);
+    if args.pages.is_empty() {
+        shelf.name(|page| list.name(page));
+        return Ok(shelf);
+    }
+    let corpus = Corpus::open(&args.pages, args.reading.options())?;
+    let options = Arc::new((**corpus.options()).clone());
+    let mut rejected = 0u64;
+    for shard in corpus.shards() {
+        walk::documents(shard, &options, args.reading.content_mode(), watch, |found| {
+            match found {
+                Found::Document { document, text } => {
+                    let page = list.find(document.id).or_else(|| list.find(document.url?));
+                    if let Some(page) = page {
+                        shelf.add(page, document.url.unwrap_or(document.id), text);
+                    }
+                }
+                Found::Rejected(_) => rejected += 1,
+                Found::Skipped(_) => {}
+            }
+            Ok(())
+        })?;
+    }
+    if rejected > 0 {
+        tell(format_args!("{} texts could not be read and are left out", thousands(rejected)));
+    }
+    Ok(shelf)
+}
+
+impl Checked {
+    pub(super) fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let looked = &self.looked;
+        writeln!(
+            out,
+            "{} of {} pages of the walk were looked for: {} found ({} under another address), {} missing, {} without an answer",
+            thousands(looked.asked),
+            thousands(self.pages as u64),
+            thousands(looked.found),
+            thousands(looked.alike),
+            thousands(looked.missing),
+            thousands(looked.silent)
+        )?;
+        if looked.without_text + looked.without_words > 0 {
+            writeln!(
+                out,
+                "{} pages have no text, {} no words to ask for",
+                thousands(looked.without_text),
+                thousands(looked.without_words)
+            )?;
+        }
+        self.engine.print(out)
+    }
+
+    /// Fails where too few pages are known for a share.
+    pub(super) fn outcome(&self) -> Result<Outcome, Failure> {
+        if self.share.is_some() {
+            return Ok(Outcome::Done);
+        }
+        let (known, engine) = (self.looked.found + self.looked.missing, &self.engine.name);
+        Err(Failure::Missing(format!(
+            "of {known} pages it is known whether {engine} has them, too few for a share; allow more calls, or give more texts"
+        )))
+    }
+}
