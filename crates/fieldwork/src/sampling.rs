@@ -13,7 +13,7 @@
 //!
 //! **Fewer questions.** Nearly always the first draw is good, and `t = 1`. So it is looked up only with a probability `ρ`, and what came
 //! of it beyond 1 is divided by `ρ`: the mean stays the same. How often looking up pays is learned on the way, apart for words that are
-//! expected to find few pages and for those that may find too many.
+//! expected to find few pages and for those that may find too many, and apart for words with digits, which engines cut in many ways.
 
 use lookalike_census::Random;
 use lookalike_engines::EngineError;
@@ -98,8 +98,8 @@ pub struct Sampler<'p> {
     pool: &'p Pool,
     random: Random,
     turn: usize,
-    /// For words that are expected to find few pages, and for others.
-    experience: [Experience; 2],
+    /// By sort of word.
+    experience: [Experience; 4],
     looked_at: usize,
     /// What was amiss.
     pub amiss: Amiss,
@@ -108,7 +108,7 @@ pub struct Sampler<'p> {
 impl<'p> Sampler<'p> {
     /// Over a pool.
     pub fn new(pool: &'p Pool, looked_at: usize, random: Random) -> Self {
-        let experience = [Experience::default(); 2];
+        let experience = [Experience::default(); 4];
         Sampler { pool, random, turn: 0, experience, looked_at: looked_at.max(1), amiss: Amiss::default() }
     }
 
@@ -173,7 +173,7 @@ impl<'p> Sampler<'p> {
         if first == asked {
             return Ok(Some(1.0));
         }
-        let sort = usize::from(self.pool.expected(desk.own(), first) > desk.limit() as f64 / 3.0);
+        let sort = self.sort(desk, first);
         let mut share = 1.0;
         if desk.known(first).is_none() {
             share = self.experience[sort].probability();
@@ -195,6 +195,13 @@ impl<'p> Sampler<'p> {
         }
         self.amiss.lost += 1;
         Ok(None)
+    }
+
+    /// Which experience a word belongs to.
+    fn sort(&self, desk: &Desk<'_>, word: WordId) -> usize {
+        let many = self.pool.expected(desk.own(), word) > desk.limit() as f64 / 3.0;
+        let digits = desk.own().spelling(word).bytes().any(|byte| byte.is_ascii_digit());
+        usize::from(many) + 2 * usize::from(digits)
     }
 
     /// Whether a query is usable and finds a page. Silence counts as no: it is rare, and told.
