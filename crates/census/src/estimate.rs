@@ -89,6 +89,12 @@ impl Estimate {
         Estimate { value: p, error: (p * (1.0 - p) / n).sqrt(), interval }
     }
 
+    /// A share with this standard error, of at most so many draws: all found, or none, does not make it certain.
+    pub fn share_with(p: f64, error: f64, most: f64) -> Self {
+        let n = if error > 0.0 { (p * (1.0 - p) / (error * error)).min(most) } else { most };
+        Estimate { error, ..Estimate::share_of(p, n.max(1.0)) }
+    }
+
     /// A value with the spread of its bootstrap draws; `draw` makes one of them, none where it is undefined.
     pub fn bootstrap(
         value: f64,

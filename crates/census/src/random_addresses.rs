@@ -29,7 +29,7 @@ pub enum Counting {
 impl Counting {
     /// What a server counts for.
     pub fn pages(self, server: &Server) -> f64 {
-        let all = server.hosts.iter().sum::<u64>() as f64;
+        let all = server.hosts.iter().map(|&pages| pages as f64).sum::<f64>();
         match self {
             Counting::FirstHost => server.hosts.first().map_or(0.0, |&pages| pages as f64),
             Counting::AllHosts => all,

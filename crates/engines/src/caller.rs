@@ -56,6 +56,9 @@ impl Default for Manners {
     }
 }
 
+/// Questions in a row without an answer that end a run.
+const MOST_SILENT: u32 = 25;
+
 /// What was asked so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
@@ -86,6 +89,10 @@ pub struct Caller {
     wary: Wary,
     /// When the last call ended.
     last: Option<Instant>,
+    /// Until when the engine wants to be left alone.
+    not_before: Option<Instant>,
+    /// Questions without an answer since the last one that had one.
+    silent: u32,
     /// Nothing may be asked beyond the record.
     replays: bool,
 }
@@ -106,7 +113,17 @@ impl Caller {
             (manners.tries, manners.again) = (1, 0);
         }
         let (counts, wary) = (Counts::default(), Wary::default());
-        Ok(Caller { engine, transcript, manners, counts, wary, last: None, replays: false })
+        Ok(Caller {
+            engine,
+            transcript,
+            manners,
+            counts,
+            wary,
+            last: None,
+            not_before: None,
+            silent: 0,
+            replays: false,
+        })
     }
 
     /// Over a record alone; counts as the original did.
@@ -114,7 +131,17 @@ impl Caller {
         let transcript = Transcript::read(path)?;
         let engine = Box::new(Replay::open(path)?);
         let (counts, wary) = (Counts::default(), Wary::default());
-        Ok(Caller { engine, transcript, manners, counts, wary, last: None, replays: true })
+        Ok(Caller {
+            engine,
+            transcript,
+            manners,
+            counts,
+            wary,
+            last: None,
+            not_before: None,
+            silent: 0,
+            replays: true,
+        })
     }
 
     /// For an engine by its specification, see [`Spec`].
@@ -139,11 +166,6 @@ impl Caller {
     /// What was amiss so far.
     pub fn wary(&self) -> &Wary {
         &self.wary
-    }
-
-    /// To note what only the estimator sees.
-    pub fn wary_mut(&mut self) -> &mut Wary {
-        &mut self.wary
     }
 
     /// How the engine is treated.
@@ -193,21 +215,39 @@ impl Caller {
             tries += 1;
             match self.call(ask) {
                 Ok(answer) => break answer,
-                Err(EngineError::Unanswered { why, after, .. })
-                    if tries >= self.manners.tries || after == Some(FOR_EVER) =>
-                {
-                    break Answer::Failed(why);
+                Err(EngineError::Unanswered { why, after: Some(FOR_EVER), .. }) => break Answer::Failed(why),
+                Err(EngineError::Unanswered { why, after, .. }) => {
+                    self.leave_alone(after)?;
+                    if tries >= self.manners.tries {
+                        self.silent += 1;
+                        break Answer::Failed(why);
+                    }
+                    self.back_off(tries);
                 }
-                Err(EngineError::Unanswered { after, .. }) => self.back_off(tries, after)?,
                 Err(fatal) => return Err(fatal),
             }
         };
+        if answer.failure().is_none() {
+            self.silent = 0;
+        }
         self.counts.retries += u64::from(tries - 1);
         let again = self.ask_again(ask, &answer)?;
         self.note(ask, &answer, again.as_ref());
         let entry = Entry { ask: ask.clone(), tries, answer, again };
         self.transcript.add(&entry)?;
+        self.listens()?;
         Ok(entry.answer)
+    }
+
+    /// Fails when nothing was answered for long: whoever does not answer should not be asked on.
+    fn listens(&self) -> Result<(), EngineError> {
+        if self.silent < MOST_SILENT {
+            return Ok(());
+        }
+        let why = format!(
+            "it answered none of the last {MOST_SILENT} questions; look what is wrong, and go on later with the same transcript"
+        );
+        Err(EngineError::broken(self.engine.name(), why))
     }
 
     /// Asks a small share of questions a second time, while there is budget for it.
@@ -220,8 +260,12 @@ impl Caller {
         }
         match self.call(ask) {
             Ok(second) => Ok(Some(second)),
-            Err(EngineError::Unanswered { why, .. }) => Ok(Some(Answer::Failed(why))),
-            Err(fatal) => Err(fatal),
+            Err(EngineError::Unanswered { why, after, .. }) => {
+                self.leave_alone(after.filter(|&after| after != FOR_EVER))?;
+                Ok(Some(Answer::Failed(why)))
+            }
+            // It comes again with the next question; the first answer is put on record before.
+            Err(_) => Ok(None),
         }
     }
 
@@ -230,6 +274,9 @@ impl Caller {
         let pause = self.manners.pause.unwrap_or_else(|| self.engine.pause());
         if let Some(left) = self.last.and_then(|last| pause.checked_sub(last.elapsed())) {
             std::thread::sleep(left);
+        }
+        if let Some(until) = self.not_before.take() {
+            std::thread::sleep(until.saturating_duration_since(Instant::now()));
         }
         match ask {
             Question::Fetch { .. } => self.counts.fetches_made += 1,
@@ -240,19 +287,23 @@ impl Caller {
         answer
     }
 
-    /// Waits before the next try.
-    fn back_off(&self, tries: u32, after: Option<Duration>) -> Result<(), EngineError> {
-        let longest = self.manners.longest_wait;
-        let wait = self.manners.back_off.saturating_mul(1 << (tries - 1).min(16)).min(longest);
-        let wait = wait.max(after.unwrap_or_default());
-        if wait > longest {
-            let seconds = wait.as_secs();
+    /// Notes for how long the engine wants to be left alone, whatever is asked next.
+    fn leave_alone(&mut self, after: Option<Duration>) -> Result<(), EngineError> {
+        let Some(after) = after else { return Ok(()) };
+        if after > self.manners.longest_wait {
+            let seconds = after.as_secs();
             let why =
                 format!("it wants to be left alone for {seconds} s; go on then, with the same transcript");
             return Err(EngineError::broken(self.engine.name(), why));
         }
-        std::thread::sleep(wait);
+        self.not_before = Some(Instant::now() + after);
         Ok(())
+    }
+
+    /// Waits before the next try.
+    fn back_off(&self, tries: u32) {
+        let wait = self.manners.back_off.saturating_mul(1 << (tries - 1).min(16));
+        std::thread::sleep(wait.min(self.manners.longest_wait));
     }
 
     fn charge(&mut self, ask: &Question) -> Result<(), EngineError> {

@@ -241,7 +241,8 @@ impl SearchEngine for TantivyEngine {
         let Some(query) = self.query(query) else {
             return Ok(Results { claimed: Some(0), ..Results::default() });
         };
-        let limit = limit.min(self.cap);
+        // The library makes room for as many as it is asked for.
+        let limit = limit.min(self.cap).min(self.searcher.num_docs() as usize);
         // The library knows no list of nothing.
         let top = TopDocs::with_limit(limit.max(1)).order_by_score();
         let found = self.searcher.search(&query, &(top, Count));

@@ -52,8 +52,6 @@ pub struct Wary {
     pub holds_back: Tally,
     /// Questions asked again that had another answer.
     pub unsteady: Tally,
-    /// Results looked at that do not have the words asked for.
-    pub mismatched: Tally,
     /// Questions that were not answered at all.
     pub unanswered: Tally,
 }
@@ -86,17 +84,7 @@ impl Wary {
         self.unanswered.count(answer.failure().is_some(), || question.to_string());
     }
 
-    /// Notes that a result was fetched, and whether it has the words asked for.
-    pub fn looked_at(&mut self, query: &Query, url: &str, matches: bool) {
-        self.mismatched.count(!matches, || format!("{url} for {query}"));
-    }
-
-    /// Notes that a result, once fetched, does not have the words asked for.
-    pub fn mismatch(&mut self, query: &Query, url: &str) {
-        self.looked_at(query, url, false);
-    }
-
-    fn contradicting(&self) -> [(&Tally, &'static str); 7] {
+    fn contradicting(&self) -> [(&Tally, &'static str); 6] {
         [
             (&self.too_many, "answers had more addresses than asked for"),
             (&self.twice, "answers had an address twice"),
@@ -104,7 +92,6 @@ impl Wary {
             (&self.claims_too_many, "answers claimed more matches than they showed, and to show all"),
             (&self.holds_back, "answers left matches out although more were asked for"),
             (&self.unsteady, "questions asked again had another answer"),
-            (&self.mismatched, "results do not have the words asked for"),
         ]
     }
 
@@ -181,13 +168,7 @@ mod tests {
         assert_eq!((wary.contradictions(), &wary.unsteady), (0, &Tally::default()));
         assert_eq!(wary.sentences(), ["1 of 2 questions were not answered (first: q)"]);
         wary.asked_again(&"p", &page, &Answer::Has(true));
-        wary.mismatch(&Query::all(["a"]), "u");
-        wary.looked_at(&Query::all(["a"]), "v", true);
-        assert_eq!(wary.contradictions(), 2);
-        let wanted = "1 of 2 results do not have the words asked for (first: u for a)";
-        assert_eq!(
-            wary.sentences()[..2],
-            ["1 of 1 questions asked again had another answer (first: p)", wanted]
-        );
+        assert_eq!(wary.contradictions(), 1);
+        assert_eq!(wary.sentences()[0], "1 of 1 questions asked again had another answer (first: p)");
     }
 }

@@ -259,6 +259,20 @@ fn an_engine_that_wants_a_long_rest_ends_the_run() {
 }
 
 #[test]
+fn who_never_answers_is_not_asked_for_ever() {
+    let (folder, pages) = (tempfile::tempdir().unwrap(), pages());
+    let silent = twisted(folder.path(), &pages, Twist { failing: 1.0, ..Twist::default() });
+    let mut caller = Caller::new(silent, None, Manners { tries: 1, ..hasty() }).unwrap();
+    let ended = (0..100).find_map(|number| {
+        let error = caller.search(&Query::all([format!("w{number}")]), 5).unwrap_err();
+        (!error.is_transient()).then_some(error)
+    });
+    let told = ended.unwrap().to_string();
+    assert!(told.contains("answered none of the last 25 questions"), "{told}");
+    assert_eq!(caller.counts().calls_made, 25);
+}
+
+#[test]
 fn nobody_listening_is_silence() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(|_| Response::status(200));

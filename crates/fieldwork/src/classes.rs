@@ -9,7 +9,7 @@ use lookalike_engines::EngineError;
 
 use crate::desk::{Desk, PageId};
 use crate::presence::{SAME, STRONG};
-use crate::sampling::Draw;
+use crate::sampling::{Draw, effective};
 
 /// Results of a strong query that are looked at.
 const LOOKED_AT: usize = 20;
@@ -26,12 +26,16 @@ pub fn distinct(
     seed: u64,
 ) -> Result<Option<(Estimate, usize)>, EngineError> {
     let mut seen: Vec<(f64, f64)> = Vec::new();
-    for met in draws.iter().filter_map(|draw| draw.met.first()) {
+    for (draw, met) in draws.iter().filter_map(|draw| Some((draw, draw.met.first()?))) {
         if seen.len() == most {
             break;
         }
         match likes(desk, met.page) {
-            Ok(Some(likes)) => seen.push((met.weight, met.weight / likes as f64)),
+            Ok(Some(likes)) => {
+                // It stands for the others that were looked at as well.
+                let weight = met.weight * draw.looked_at as f64;
+                seen.push((weight, weight / likes as f64));
+            }
             Ok(None) => {}
             Err(EngineError::Spent { .. }) => break,
             Err(error) => return Err(error),
@@ -46,8 +50,11 @@ pub fn distinct(
         let mut random = Random::part(seed, round);
         share(&mut (0..seen.len()).filter_map(|_| random.pick(&seen)))
     };
-    let estimate = Estimate::around(value, (0..ROUNDS).filter_map(draw).collect());
-    Ok(estimate.map(|estimate| (estimate, seen.len())))
+    let Some(spread) = Estimate::around(value, (0..ROUNDS).filter_map(draw).collect()) else {
+        return Ok(None);
+    };
+    let as_good = effective(seen.iter().map(|pair| pair.0));
+    Ok(Some((Estimate::share_with(value, spread.error, as_good), seen.len())))
 }
 
 /// How many pages the engine has that are like this one, itself included; nothing when it cannot be asked.

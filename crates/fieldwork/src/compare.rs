@@ -17,8 +17,8 @@ use crate::desk::Desk;
 use crate::pool::{self, Pool};
 use crate::presence::{Presence, look_for};
 use crate::regression;
-use crate::sampling::{Amiss, Draw, Sampler};
-use crate::size::{Plan, lengths};
+use crate::sampling::{Amiss, Draw, Sampler, effective, unheard};
+use crate::size::{Plan, enough, lengths};
 
 /// Rounds of the bootstrap.
 const ROUNDS: u64 = 300;
@@ -54,6 +54,8 @@ pub struct Side {
     pub draws: Vec<Drawn>,
     /// The mean of what queries find at home, over all of them.
     pub known: f64,
+    /// The relative error that pages leave which no query reaches.
+    pub unsure: f64,
     /// Pages that were found under another address.
     pub alike: u64,
     /// Pages that were looked for in vain because of silence.
@@ -87,12 +89,7 @@ pub struct Comparison {
 pub fn draw(desks: &mut [Desk<'_>], plan: &Plan) -> Result<Vec<Side>, FieldError> {
     let mut pools = Vec::new();
     for (number, desk) in desks.iter_mut().enumerate() {
-        let scale = pool::pilot(desk, &mut Random::part(plan.seed, 2 * number as u64))?;
-        let pool = Pool::new(desk.own(), scale, desk.limit());
-        if scale == 0.0 || pool.is_empty() {
-            return Err(FieldError::Nothing { engine: desk.name().to_owned() });
-        }
-        pools.push(pool);
+        pools.push(pool::explore(desk, &mut Random::part(plan.seed, 2 * number as u64))?);
     }
     let mut samplers: Vec<Sampler<'_>> = pools
         .iter()
@@ -106,18 +103,21 @@ pub fn draw(desks: &mut [Desk<'_>], plan: &Plan) -> Result<Vec<Side>, FieldError
     'all: for _ in 0..plan.draws {
         for engine in 0..desks.len() {
             match one(desks, &mut samplers[engine], engine, &mut told[engine]) {
-                Ok(drawn) => draws[engine].extend(drawn),
+                Ok(drawn) => draws[engine].push(drawn),
                 Err(EngineError::Spent { .. }) => break 'all,
                 Err(error) => return Err(error.into()),
             }
         }
     }
+    for (desk, draws) in desks.iter().zip(&draws) {
+        enough(desk, draws.len())?;
+    }
     let amiss: Vec<Amiss> = samplers.iter().map(|sampler| sampler.amiss).collect();
     let sides = draws.into_iter().zip(&pools).zip(&*desks).zip(told).zip(amiss);
     Ok(sides
         .map(|((((draws, pool), desk), (alike, unknown)), amiss)| {
-            let (draws, known) = weighed(draws, pool, desk);
-            Side { name: desk.name().to_owned(), draws, known, alike, unknown, amiss }
+            let Weighed { draws, known, unsure } = weighed(draws, pool, desk, &amiss);
+            Side { name: desk.name().to_owned(), draws, known, unsure, alike, unknown, amiss }
         })
         .collect())
 }
@@ -128,8 +128,8 @@ fn one(
     sampler: &mut Sampler<'_>,
     engine: usize,
     told: &mut (u64, u64),
-) -> Result<Option<(Draw, Vec<Checked>)>, EngineError> {
-    let Some(draw) = sampler.draw(&mut desks[engine])? else { return Ok(None) };
+) -> Result<(Draw, Vec<Checked>), EngineError> {
+    let draw = sampler.draw(&mut desks[engine])?;
     let mut pages = Vec::new();
     for met in &draw.met {
         let mut page = Checked { weight: met.weight, asked: 1 << engine, found: 1 << engine };
@@ -148,26 +148,37 @@ fn one(
         }
         pages.push(page);
     }
-    Ok(Some((draw, pages)))
+    Ok((draw, pages))
 }
 
 /// Draws with what they say about the size, pages that cannot be met included.
-fn weighed(draws: Vec<(Draw, Vec<Checked>)>, pool: &Pool, desk: &Desk<'_>) -> (Vec<Drawn>, f64) {
+struct Weighed {
+    draws: Vec<Drawn>,
+    known: f64,
+    unsure: f64,
+}
+
+fn weighed(draws: Vec<(Draw, Vec<Checked>)>, pool: &Pool, desk: &Desk<'_>, amiss: &Amiss) -> Weighed {
+    let unheard = unheard(draws.iter().map(|draw| &draw.0), amiss);
     let reach = pool.reach(desk, &lengths(draws.iter().map(|draw| &draw.0), desk));
     let (at_home, known) = pool.at_home(desk.own(), |document| 1.0 / reach.of(document.len()));
     let stands_for = |page| desk.read(page).map_or(1.0, |contents| 1.0 / reach.of(contents.all.len()));
-    let drawn = draws
+    let (mut met_alone, mut all) = (0.0, 0.0);
+    let draws = draws
         .into_iter()
         .map(|(draw, mut pages)| {
             let mut size = 0.0;
             for (met, page) in draw.met.iter().zip(&mut pages) {
-                page.weight *= stands_for(met.page);
+                met_alone += unheard * page.weight;
+                page.weight *= unheard * stands_for(met.page);
                 size += page.weight;
             }
+            all += size;
             Drawn { pages, size, at_home: at_home[draw.place] }
         })
         .collect();
-    (drawn, known)
+    let share = if all > 0.0 { met_alone / all } else { 0.0 };
+    Weighed { draws, known, unsure: reach.unsure(share) }
 }
 
 /// What share of the pages of `x` is in `y`, by these draws.
@@ -247,19 +258,23 @@ pub fn compare(sides: &[Side], seed: u64) -> Comparison {
         parts: Vec::new(),
         squares: now.squares,
     };
-    let mut weights = Vec::new();
+    let (mut weights, mut unsures) = (Vec::new(), Vec::new());
     for x in 0..engines {
         for y in (0..engines).filter(|&y| y != x) {
-            found.shares[x][y] = spread(&now, &rounds, |said| said.shares.of(x, y));
+            let as_good = effective(all[x].iter().map(|draw| looked_for(draw, y)));
+            found.shares[x][y] = spread(&now, &rounds, |said| said.shares.of(x, y))
+                .map(|share| Estimate::share_with(share.value, share.error, as_good));
         }
-        found.by_overlap.push(on_log_scale(&now, &rounds, |said| overlap(said, x)));
-        found.by_size.push(on_log_scale(&now, &rounds, |said| sizes(said, x)));
-        let weight = balance(&rounds, |said| overlap(said, x), |said| sizes(said, x));
+        // Beside itself, an engine's unreached pages are no matter.
+        let unsure = if x == 0 { 0.0 } else { sides[x].unsure.hypot(sides[0].unsure) };
+        let weight = balance(&rounds, |said| overlap(said, x), |said| sizes(said, x), unsure);
+        let relative = on_log_scale(&now, &rounds, |said| both(overlap(said, x), sizes(said, x), weight));
+        unsures.push((1.0 - weight) * unsure);
         weights.push(weight);
-        found
-            .relative
-            .push(on_log_scale(&now, &rounds, |said| both(overlap(said, x), sizes(said, x), weight)));
-        found.sizes.push(on_log_scale(&now, &rounds, |said| said.sizes[x]));
+        found.by_overlap.push(on_log_scale(&now, &rounds, |said| overlap(said, x)));
+        found.by_size.push(widened(on_log_scale(&now, &rounds, |said| sizes(said, x)), unsure));
+        found.relative.push(widened(relative, unsures[x]));
+        found.sizes.push(widened(on_log_scale(&now, &rounds, |said| said.sizes[x]), sides[x].unsure));
     }
     // What all engines together have of the pages whose engines, as bits, fit.
     let held = |said: &Said, fits: &dyn Fn(u64) -> bool| {
@@ -269,12 +284,22 @@ pub fn compare(sides: &[Side], seed: u64) -> Comparison {
         };
         (0..engines).map(part).sum::<Option<f64>>()
     };
-    found.union = on_log_scale(&now, &rounds, |said| held(said, &|_| true));
+    let unsure = unsures.iter().copied().fold(0.0, f64::max);
+    found.union = widened(on_log_scale(&now, &rounds, |said| held(said, &|_| true)), unsure);
     let kinds: BTreeSet<u64> = now.parts.iter().flatten().flat_map(|parts| parts.keys().copied()).collect();
     let part =
         |kind: u64| Some((kind, spread(&now, &rounds, |said| held(said, &|engines| engines == kind))?));
     found.parts = kinds.into_iter().filter_map(part).collect();
     found
+}
+
+/// What a draw's pages weigh that were looked for in an engine.
+fn looked_for(draw: &Drawn, engine: usize) -> f64 {
+    draw.pages.iter().filter(|page| page.asked >> engine & 1 == 1).map(|page| page.weight).sum()
+}
+
+fn widened(estimate: Option<Estimate>, relative: f64) -> Option<Estimate> {
+    estimate.map(|estimate| if relative > 0.0 { estimate.widened(relative) } else { estimate })
 }
 
 /// Two ratios, the first with this weight, on the scale of logarithms; one where there is no other.
@@ -285,8 +310,13 @@ fn both(one: Option<f64>, other: Option<f64>, weight: f64) -> Option<f64> {
     }
 }
 
-/// The weight of the first of two numbers that leaves the least error, by how they spread and go together.
-fn balance(rounds: &[Said], one: impl Fn(&Said) -> Option<f64>, other: impl Fn(&Said) -> Option<f64>) -> f64 {
+/// The weight of the first of two numbers that leaves the least error, by how they spread and go together; the second has one more error.
+fn balance(
+    rounds: &[Said],
+    one: impl Fn(&Said) -> Option<f64>,
+    other: impl Fn(&Said) -> Option<f64>,
+    unsure: f64,
+) -> f64 {
     let pairs: Vec<(f64, f64)> =
         rounds.iter().filter_map(|said| Some((one(said)?.ln(), other(said)?.ln()))).collect();
     let n = pairs.len().max(1) as f64;
@@ -296,6 +326,7 @@ fn balance(rounds: &[Said], one: impl Fn(&Said) -> Option<f64>, other: impl Fn(&
         let (a, b) = (pair.0 - means.0, pair.1 - means.1);
         (first, second, together) = (first + a * a, second + b * b, together + a * b);
     }
+    second += n * unsure * unsure;
     let spread = first + second - 2.0 * together;
     if spread > 0.0 { ((second - together) / spread).clamp(0.0, 1.0) } else { 0.5 }
 }

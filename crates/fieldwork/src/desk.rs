@@ -2,7 +2,7 @@
 //!
 //! In memory: 4 bytes for each result of a word that was asked for, and 12 for each different word of a fetched page.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use lookalike_engines::{EngineError, Query, Results, SearchEngine};
 use lookalike_text::hash;
@@ -116,6 +116,8 @@ pub struct Desk<'a> {
     numbers: HashMap<String, PageId>,
     answers: HashMap<WordId, Found>,
     pages: HashMap<PageId, Option<Contents>>,
+    /// Pages that were asked for in vain, and may be there.
+    not_heard: HashSet<PageId>,
     cost: Cost,
 }
 
@@ -124,8 +126,8 @@ impl<'a> Desk<'a> {
     pub fn new(engine: &'a mut dyn SearchEngine, own: &'a Own, limit: usize) -> Self {
         let limit = limit.min(engine.cap());
         let (urls, numbers) = (Vec::new(), HashMap::new());
-        let (answers, pages, cost) = (HashMap::new(), HashMap::new(), Cost::default());
-        Desk { engine, own, limit, urls, numbers, answers, pages, cost }
+        let (answers, pages, not_heard) = (HashMap::new(), HashMap::new(), HashSet::new());
+        Desk { engine, own, limit, urls, numbers, answers, pages, not_heard, cost: Cost::default() }
     }
 
     /// The own corpus.
@@ -221,12 +223,20 @@ impl<'a> Desk<'a> {
             self.cost.fetches += u64::from(!is_spent(&answer));
             let read = match answer {
                 Ok(fetched) => fetched.map(|fetched| Contents::of(&fetched.text, self.own)),
-                Err(error) if error.is_transient() => None,
+                Err(error) if error.is_transient() => {
+                    self.not_heard.insert(page);
+                    None
+                }
                 Err(error) => return Err(error),
             };
             self.pages.insert(page, read);
         }
         Ok(self.pages[&page].as_ref())
+    }
+
+    /// Whether a page was asked for and there was no answer, so that nobody knows what is on it.
+    pub fn is_silent(&self, page: PageId) -> bool {
+        self.not_heard.contains(&page)
     }
 
     /// What is on a page that was fetched.

@@ -42,7 +42,7 @@ pub enum FieldError {
     Engine(#[from] EngineError),
     /// The documents at home have no words to ask for.
     #[error(
-        "the own corpus has {0} words that are in two documents or more, and at least 50 are wanted; give more documents"
+        "the own corpus has {0} words that are in two documents or more, and at least 50 are wanted; give more own documents"
     )]
     FewWords(usize),
     /// The budget ended before anything was learned.
@@ -54,6 +54,14 @@ pub enum FieldError {
         calls: u64,
         /// Draws that came of them.
         draws: usize,
+    },
+    /// Nobody answers.
+    #[error("{engine} answered none of {calls} questions; see whether it can be asked at all")]
+    Silent {
+        /// The engine.
+        engine: String,
+        /// Calls that were made.
+        calls: u64,
     },
     /// Nothing of what was asked for is there.
     #[error(

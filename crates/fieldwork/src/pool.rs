@@ -8,6 +8,7 @@
 use lookalike_census::Random;
 use lookalike_engines::EngineError;
 
+use crate::FieldError;
 use crate::desk::{Desk, Found};
 use crate::own::{Own, WordId};
 
@@ -220,6 +221,10 @@ const DRAWN_IN: f64 = 5.0;
 /// Least probability of being reached that a page is weighed by. Pages that are met more rarely are more than anyone can stand for.
 const LEAST: f64 = 0.05;
 
+/// How far off the number of pages that no query reaches may be, as a standard error and a share of that number: they are counted by
+/// own documents of their length, and nothing says that these are alike.
+const UNLIKE: f64 = 0.25;
+
 /// How likely documents are reached, by the number of their different words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reach {
@@ -255,21 +260,52 @@ impl Reach {
         if all > 0.0 { sum / all } else { 0.0 }
     }
 
+    /// The relative error of a size where this share was reached: what counting own documents leaves open, and how far the engine's pages may differ from
+    /// them.
+    pub fn unsure(&self, share: f64) -> f64 {
+        self.error().hypot(UNLIKE * (1.0 - share.min(1.0)))
+    }
+
     /// The relative error that counting own documents leaves.
-    pub fn error(&self) -> f64 {
+    fn error(&self) -> f64 {
         let all: f64 = self.sums.iter().map(|class| class.1).sum();
         let mean = self.mean();
         if mean > 0.0 { ((1.0 - mean) / (mean * all)).sqrt() } else { 0.0 }
     }
 }
 
+/// Asks an engine a little, and makes the pool for it.
+pub fn explore(desk: &mut Desk<'_>, random: &mut Random) -> Result<Pool, FieldError> {
+    let (words, engine) = (desk.own().queries(2).len(), desk.name().to_owned());
+    if words < FEWEST_WORDS {
+        return Err(FieldError::FewWords(words));
+    }
+    let scale = match pilot(desk, random) {
+        Ok(Some(scale)) => scale,
+        Ok(None) => return Err(FieldError::Silent { engine, calls: desk.cost().calls }),
+        Err(EngineError::Spent { .. }) => {
+            return Err(FieldError::FewDraws { engine, calls: desk.cost().calls, draws: 0 });
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let pool = Pool::new(desk.own(), scale, desk.limit());
+    if scale == 0.0 || pool.is_empty() {
+        return Err(FieldError::Nothing { engine });
+    }
+    Ok(pool)
+}
+
+/// Fewest words of the own corpus that make a pool.
+const FEWEST_WORDS: usize = 50;
+
 /// Pages of the engine for each own document: the median over words of pages found by document frequency at home. Words with more pages than
 /// the engine shows count as if it showed all, which is no matter as long as they are less than half; else rarer words are asked for.
-pub fn pilot(desk: &mut Desk<'_>, random: &mut Random) -> Result<f64, EngineError> {
+/// None when no question was answered.
+fn pilot(desk: &mut Desk<'_>, random: &mut Random) -> Result<Option<f64>, EngineError> {
     let mut most = f64::INFINITY;
     loop {
         let pool = Pool::of(desk.own(), (2, most), 0.0);
-        let (mut ratios, mut frequencies, mut cut_off) = (Vec::new(), Vec::new(), 0);
+        let (mut ratios, mut frequencies, mut cut_off, mut all) = (Vec::new(), Vec::new(), 0, 0);
         for turn in 0..PILOT.min(pool.len()) {
             let word = pool.word(pool.draw((turn, PILOT), random));
             let frequency = f64::from(desk.own().frequency(word));
@@ -281,11 +317,17 @@ pub fn pilot(desk: &mut Desk<'_>, random: &mut Random) -> Result<f64, EngineErro
                 }
                 Found::Silence => continue,
             };
+            all += found;
             ratios.push(found as f64 / frequency);
             frequencies.push(frequency);
         }
+        if ratios.is_empty() {
+            return Ok(None);
+        }
         if 2 * cut_off <= ratios.len() || most <= 2.0 {
-            return Ok(median(ratios));
+            // Most words may find nothing where the engine is small, or of another kind.
+            let mean = all as f64 / frequencies.iter().sum::<f64>();
+            return Ok(Some(median(ratios)).filter(|&median| median > 0.0).or(Some(mean)));
         }
         most = (median(frequencies) / 4.0).max(2.0);
     }

@@ -28,9 +28,6 @@ pub const LOOKED_AT: usize = 4;
 /// Draws that come from equal parts of the pool's probability, one from each.
 const STRATA: usize = 50;
 
-/// Most draws for one degree. A page that no query of its own finds again is the engine contradicting itself.
-const MOST_DRAWS: u32 = 200;
-
 /// A page that was met.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Met {
@@ -47,6 +44,8 @@ pub struct Draw {
     pub word: WordId,
     /// Results of it, none when it was not usable.
     pub results: usize,
+    /// How many of them were looked at.
+    pub looked_at: usize,
     /// The pages that were looked at; their weights sum to what this draw says about the size.
     pub met: Vec<Met>,
     /// Its place in the pool.
@@ -81,16 +80,16 @@ impl Experience {
 pub struct Amiss {
     /// Queries without an answer.
     pub silent: u64,
-    /// Results that could not be fetched.
+    /// Results that were asked for without an answer; others stand for them.
     pub not_fetched: u64,
+    /// Results that are no pages, by the word of who was asked for them.
+    pub gone: u64,
     /// Results that do not have the word asked for.
     pub without_word: u64,
     /// Words on a page by which the engine does not find it, though it shows all that it finds by them.
     pub not_found_by_own_word: u64,
     /// Words that were looked up that way.
     pub looked_up: u64,
-    /// Pages that none of their words found again.
-    pub lost: u64,
 }
 
 /// Draws pages of one engine.
@@ -112,34 +111,28 @@ impl<'p> Sampler<'p> {
         Sampler { pool, random, turn: 0, experience, looked_at: looked_at.max(1), amiss: Amiss::default() }
     }
 
-    /// One draw; nothing when the engine keeps silent. An error ends the sample: an empty budget, most often.
-    pub fn draw(&mut self, desk: &mut Desk<'_>) -> Result<Option<Draw>, EngineError> {
+    /// One draw. A query without an answer finds nothing, here as for the degrees of pages. An error
+    /// ends the sample: an empty budget, most often.
+    pub fn draw(&mut self, desk: &mut Desk<'_>) -> Result<Draw, EngineError> {
         let place = self.pool.draw((self.turn % STRATA, STRATA), &mut self.random);
         self.turn += 1;
         let word = self.pool.word(place);
-        let results = match desk.search(word)? {
-            Found::Silence => {
-                self.amiss.silent += 1;
-                return Ok(None);
-            }
-            found => found.usable().to_vec(),
-        };
+        let found = desk.search(word)?;
+        self.amiss.silent += u64::from(*found == Found::Silence);
+        let results = found.usable().to_vec();
         let chosen = self.random.some(results.len(), self.looked_at);
-        let (mut met, mut known) = (Vec::with_capacity(chosen.len()), 0u32);
+        let scale = results.len() as f64 / (chosen.len().max(1) as f64 * self.pool.probability(place));
+        let mut met = Vec::with_capacity(chosen.len());
         for place in chosen {
-            let Some(inverse) = self.inverse_degree(desk, word, results[place])? else { continue };
-            known += 1;
-            if inverse > 0.0 {
-                met.push(Met { page: results[place], weight: inverse });
+            if let Some(inverse) = self.inverse_degree(desk, word, results[place])? {
+                met.push(Met { page: results[place], weight: inverse * scale });
             }
         }
-        let scale = results.len() as f64 / (f64::from(known.max(1)) * self.pool.probability(place));
-        met.iter_mut().for_each(|met| met.weight *= scale);
-        Ok(Some(Draw { word, results: results.len(), met, place }))
+        Ok(Draw { word, results: results.len(), looked_at: self.looked_at.min(results.len()), met, place })
     }
 
-    /// An unbiased draw of one over the number of usable queries that find a page, 0 when it does not have the word asked for; nothing when the
-    /// page cannot be had.
+    /// An unbiased draw of one over the number of usable queries that find a page; nothing when the page cannot be had, or does not have
+    /// the word asked for.
     fn inverse_degree(
         &mut self,
         desk: &mut Desk<'_>,
@@ -147,54 +140,57 @@ impl<'p> Sampler<'p> {
         page: PageId,
     ) -> Result<Option<f64>, EngineError> {
         let pool = self.pool;
-        let Some(contents) = desk.contents(page)? else {
-            self.amiss.not_fetched += 1;
+        desk.contents(page)?;
+        let Some(contents) = desk.read(page) else {
+            let kind = if desk.is_silent(page) { &mut self.amiss.not_fetched } else { &mut self.amiss.gone };
+            *kind += 1;
             return Ok(None);
         };
         let queries: Vec<WordId> =
             contents.known.iter().copied().filter(|&word| pool.place(word).is_some()).collect();
         if queries.binary_search(&asked).is_err() {
             self.amiss.without_word += 1;
-            return Ok(Some(0.0));
+            return Ok(None);
         }
         let draws = self.draws(desk, asked, page, &queries)?;
-        Ok(draws.map(|draws| draws / queries.len() as f64))
+        Ok(Some(draws / queries.len() as f64))
     }
 
-    /// How many of these queries are drawn until one finds the page, in the mean.
+    /// How many of these queries, the one asked for among them, are drawn until one finds the page, in the mean.
     fn draws(
         &mut self,
         desk: &mut Desk<'_>,
         asked: WordId,
         page: PageId,
         queries: &[WordId],
-    ) -> Result<Option<f64>, EngineError> {
-        let Some(&first) = self.random.pick(queries) else { return Ok(None) };
+    ) -> Result<f64, EngineError> {
+        let first = queries[self.random.below(queries.len())];
         if first == asked {
-            return Ok(Some(1.0));
+            return Ok(1.0);
         }
         let sort = self.sort(desk, first);
         let mut share = 1.0;
         if desk.known(first).is_none() {
             share = self.experience[sort].probability();
             if !self.random.chance(share) {
-                return Ok(Some(1.0));
+                return Ok(1.0);
             }
         }
         let good = self.finds(desk, first, page)?;
         self.experience[sort].looked_up += 1;
         self.experience[sort].bad += u32::from(!good);
         if good {
-            return Ok(Some(1.0));
+            return Ok(1.0);
         }
-        for more in 1..MOST_DRAWS {
-            let Some(&query) = self.random.pick(queries) else { return Ok(None) };
+        // It ends: the query that was asked for does find the page.
+        let mut more = 1u32;
+        loop {
+            let query = queries[self.random.below(queries.len())];
             if query == asked || self.finds(desk, query, page)? {
-                return Ok(Some(1.0 + f64::from(more) / share));
+                return Ok(1.0 + f64::from(more) / share);
             }
+            more += 1;
         }
-        self.amiss.lost += 1;
-        Ok(None)
     }
 
     /// Which experience a word belongs to.
@@ -220,6 +216,13 @@ impl<'p> Sampler<'p> {
     }
 }
 
+/// How many results there are for each that could be read or is no page: by chance, some are not answered for.
+pub fn unheard<'d>(draws: impl Iterator<Item = &'d Draw>, amiss: &Amiss) -> f64 {
+    let looked_at = draws.map(|draw| draw.looked_at as f64).sum::<f64>();
+    let heard = looked_at - amiss.not_fetched as f64;
+    if heard > 0.0 { looked_at / heard } else { 1.0 }
+}
+
 /// How many uniform pages would tell as much as these weights.
 pub fn effective(weights: impl Iterator<Item = f64>) -> f64 {
     let (sum, squares) =
@@ -236,7 +239,7 @@ pub fn until_spent(
     let mut draws = Vec::new();
     while draws.len() < most && desk.cost().calls < calls {
         match sampler.draw(desk) {
-            Ok(draw) => draws.extend(draw),
+            Ok(draw) => draws.push(draw),
             Err(EngineError::Spent { .. }) => break,
             Err(error) => return Err(error),
         }

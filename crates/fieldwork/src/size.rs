@@ -7,20 +7,15 @@
 //! ([`crate::regression`]).
 
 use lookalike_census::{Estimate, Random};
-use lookalike_engines::EngineError;
 
 use crate::FieldError;
 use crate::desk::Desk;
 use crate::pool::{self, Pool};
 use crate::regression;
-use crate::sampling::{Amiss, Draw, LOOKED_AT, Sampler, effective, until_spent};
+use crate::sampling::{Amiss, Draw, LOOKED_AT, Sampler, effective, unheard, until_spent};
 
 /// Fewest draws that make an estimate.
 const FEWEST: usize = 30;
-
-/// How far off the number of pages that no query reaches may be, as a standard error and a share of that number: they are counted by
-/// own documents of their length, and nothing says that these are alike.
-const UNLIKE: f64 = 0.25;
 
 /// How a size is measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,27 +65,20 @@ pub struct Size {
 
 /// Draws pages of an engine until its budget is used up.
 pub fn sample(desk: &mut Desk<'_>, plan: &Plan) -> Result<Sample, FieldError> {
-    let words = desk.own().queries(2).len();
-    if words < 50 {
-        return Err(FieldError::FewWords(words));
-    }
-    let scale = match pool::pilot(desk, &mut Random::part(plan.seed, 0)) {
-        Ok(scale) => scale,
-        Err(EngineError::Spent { budget, .. }) => return Err(few(desk, budget, 0)),
-        Err(error) => return Err(error.into()),
-    };
-    let pool = Pool::new(desk.own(), scale, desk.limit());
-    if scale == 0.0 || pool.is_empty() {
-        return Err(FieldError::Nothing { engine: desk.name().to_owned() });
-    }
+    let pool = pool::explore(desk, &mut Random::part(plan.seed, 0))?;
     let mut sampler = Sampler::new(&pool, plan.looked_at, Random::part(plan.seed, 1));
     let draws = until_spent(&mut sampler, desk, (plan.draws, plan.calls))?;
     let amiss = sampler.amiss;
+    enough(desk, draws.len())?;
     Ok(Sample { pool, draws, amiss })
 }
 
-fn few(desk: &Desk<'_>, calls: u64, draws: usize) -> FieldError {
-    FieldError::FewDraws { engine: desk.name().to_owned(), calls, draws }
+/// Fails where there are too few draws to say anything.
+pub(crate) fn enough(desk: &Desk<'_>, draws: usize) -> Result<(), FieldError> {
+    if draws >= FEWEST {
+        return Ok(());
+    }
+    Err(FieldError::FewDraws { engine: desk.name().to_owned(), calls: desk.cost().calls, draws })
 }
 
 /// The pages that were met: how many different words each has, and how many pages it stands for.
@@ -110,8 +98,7 @@ impl Sample {
         let usable = self.draws.iter().filter(|draw| draw.results > 0).count();
         let weights = self.draws.iter().flat_map(|draw| draw.met.iter().map(|met| met.weight));
         let share = (reached.value / pages.value).min(1.0);
-        // What counting own documents leaves open, and how far the engine's pages may differ from them.
-        let error = reach.error().hypot(UNLIKE * (1.0 - share));
+        let error = reach.unsure(share);
         let coverage = Estimate::on_log_scale(share, error);
         Ok(Size {
             pages: pages.widened(error),
@@ -127,16 +114,11 @@ impl Sample {
     fn mean(&self, desk: &Desk<'_>, weigh: impl Fn(usize) -> f64) -> Result<Estimate, FieldError> {
         let (at_home, known) = self.pool.at_home(desk.own(), |document| weigh(document.len()));
         let weight = |page| desk.read(page).map_or(1.0, |contents| weigh(contents.all.len()));
-        let draws: Vec<(f64, f64)> = self
-            .draws
-            .iter()
-            .map(|draw| (draw.met.iter().map(|met| met.weight * weight(met.page)).sum(), at_home[draw.place]))
-            .collect();
-        let mean = regression::mean(&draws, known).filter(|_| draws.len() >= FEWEST);
-        let mean = mean.ok_or_else(|| few(desk, 0, draws.len()))?;
-        if mean.value <= 0.0 {
-            return Err(FieldError::Nothing { engine: desk.name().to_owned() });
-        }
-        Ok(mean)
+        let unheard = unheard(self.draws.iter(), &self.amiss);
+        let found = |draw: &Draw| draw.met.iter().map(|met| met.weight * weight(met.page)).sum::<f64>();
+        let draws: Vec<(f64, f64)> =
+            self.draws.iter().map(|draw| (unheard * found(draw), at_home[draw.place])).collect();
+        let mean = regression::mean(&draws, known).filter(|mean| mean.value > 0.0);
+        mean.ok_or_else(|| FieldError::Nothing { engine: desk.name().to_owned() })
     }
 }

@@ -211,6 +211,22 @@ fn a_lying_engine_is_flagged() {
 }
 
 #[test]
+fn questions_without_an_answer_do_not_make_an_engine_larger() {
+    let (world, folder) = (world(1_200), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    drop(tantivy(&path, None, world.pages.iter()));
+    let mean = (0..10).map(|seed| {
+        let engine = TantivyEngine::open("one", &path, 100).unwrap();
+        let twist = Twist { failing: 0.25, seed, ..Twist::default() };
+        let manners = Manners { calls: 800, fetches: 8_000, tries: 1, ..Manners::default() };
+        let mut caller = Caller::new(Box::new(Twisted::new(engine, twist)), None, manners).unwrap();
+        measured(&mut caller, &world.own, seed).1.pages.value / 1_200.0 / 10.0
+    });
+    let mean: f64 = mean.sum();
+    assert!((mean - 1.0).abs() < 0.08, "{mean}");
+}
+
+#[test]
 fn nothing_to_ask_for_is_said() {
     let (world, folder) = (world(400), tempfile::tempdir().unwrap());
     let engine = tantivy(&folder.path().join("index"), None, world.pages.iter());

@@ -110,7 +110,7 @@ impl Reader {
             GraphError::line(
                 number,
                 format!(
-                    "has the page {field:?}, which is no number from 0 to 4294967294; read the pages as names"
+                    "has the page {field:?}, which is no number from 0 to 4294967294 as the first ones are; read all pages as names (--names)"
                 ),
             )
         })
@@ -122,7 +122,9 @@ impl Reader {
         if self.naming != Naming::Names && largest > SPARSE + 64 * self.arcs.len() as u64 {
             return Err(GraphError::line(
                 self.arcs.len() as u64,
-                format!("is the last link of few, and one names page {largest}; read such numbers as names"),
+                format!(
+                    "is the last link of few, and one names page {largest}; read such numbers as names (--names)"
+                ),
             ));
         }
         let names = (self.naming == Naming::Names).then_some(self.names);
@@ -182,7 +184,7 @@ mod tests {
         assert!(told("0 1\n0 1 2").starts_with("line 2 does not have two fields"));
         assert!(told("0 1\n#\n5").starts_with("line 3 does not"));
         assert!(told("0 1\n0 x").starts_with("line 2 has the page \"x\""));
-        assert!(told("0 4294967295").contains("read the pages as names"));
+        assert!(told("0 4294967295").contains("read all pages as names"));
         assert!(told("0 4000000000").contains("read such numbers as names"));
         assert!(
             EdgeList::read(&b"0 1\n\xff 2\n"[..], Naming::Detect).unwrap_err().to_string().contains("UTF-8")

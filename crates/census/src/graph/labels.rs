@@ -40,21 +40,25 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Reads a table about the pages of a graph.
-    pub fn read(input: impl BufRead, graph: &EdgeList) -> Result<Labels, GraphError> {
+    /// Reads a table about the pages of a graph, of which only some fields are of interest: names, or `field=word`.
+    pub fn read(input: impl BufRead, graph: &EdgeList, wanted: &[String]) -> Result<Labels, GraphError> {
         let mut labels = Labels::default();
+        let names =
+            wanted.iter().flat_map(|field| [Some(field.as_str()), field.split_once('=').map(|two| two.0)]);
+        let names: Vec<&str> = names.flatten().collect();
         let nodes = graph.graph.nodes();
         for_each_line(input, |number, line| {
             if line.trim().is_empty() {
                 return Ok(());
             }
-            let fields: serde_json::Map<String, Value> = serde_json::from_str(line)
+            let mut fields: serde_json::Map<String, Value> = serde_json::from_str(line)
                 .map_err(|error| GraphError::line(number, format!("is no JSON object; mend it: {error}")))?;
             let id = match fields.get("id") {
                 Some(Value::String(id)) => id.clone(),
                 Some(Value::Number(id)) => id.to_string(),
                 _ => return Err(GraphError::line(number, "has no id; name its page in the field \"id\"")),
             };
+            fields.retain(|name, _| names.contains(&name.as_str()));
             match graph.find(&id) {
                 Some(page) => labels.note(number, page as usize, nodes, fields)?,
                 None => labels.unknown += 1,
@@ -73,7 +77,7 @@ impl Labels {
     ) -> Result<(), GraphError> {
         self.described += 1;
         for (name, value) in fields {
-            if name == "id" || value.is_null() {
+            if value.is_null() {
                 continue;
             }
             let column = self.fields.entry(name).or_insert_with_key(|_| Column::like(&value, nodes));
@@ -87,14 +91,14 @@ impl Labels {
     }
 
     /// The numbers of a field by page, NaN where there is none; none without such a field. `field=word` asks for the share of
-    /// pages that have this word in it.
+    /// pages that have this word in it; none when no page does.
     pub fn values(&self, field: &str) -> Option<Vec<f64>> {
         if let Some(Column::Numbers(numbers)) = self.fields.get(field) {
             return Some(numbers.clone());
         }
         let (name, word) = field.split_once('=')?;
         let Column::Words { words, of } = self.fields.get(name)? else { return None };
-        let wanted = words.find(word).unwrap_or(NONE - 1);
+        let wanted = words.find(word)?;
         let share = |&own: &u32| if own == NONE { f64::NAN } else { f64::from(u8::from(own == wanted)) };
         Some(of.iter().map(share).collect())
     }
@@ -134,17 +138,19 @@ mod tests {
     #[test]
     fn numbers_truths_and_words() {
         let graph = EdgeList::read("a b\nb c\n".as_bytes(), Naming::Detect).unwrap();
-        let table = r#"{"id":"a","words":12,"spam":true,"lang":"de"}
+        // What nobody asks for may be anything.
+        let table = r#"{"id":"a","words":12,"spam":true,"lang":"de","links":[1,2]}
 
             {"id":"c","words":3.5,"lang":"fr","spam":null}
             {"id":"z","words":1}"#;
-        let labels = Labels::read(table.as_bytes(), &graph).unwrap();
+        let wanted = ["words", "spam", "lang=de", "lang=it", "no"].map(str::to_owned);
+        let labels = Labels::read(table.as_bytes(), &graph, &wanted).unwrap();
         assert_eq!((labels.described, labels.unknown), (2, 1));
         let words = labels.values("words").unwrap();
         assert_eq!((words[0], words[2], words[1].is_nan()), (12.0, 3.5, true));
         let german = labels.values("lang=de").unwrap();
         assert_eq!((german[0], german[2], german[1].is_nan()), (1.0, 0.0, true));
-        assert_eq!(labels.values("lang=it").unwrap()[0], 0.0);
+        assert!(labels.values("lang=it").is_none() && labels.values("links").is_none());
         assert!(labels.values("spam").unwrap()[2].is_nan());
         assert!(labels.values("lang").is_none() && labels.values("no").is_none());
     }
@@ -152,7 +158,8 @@ mod tests {
     #[test]
     fn bad_lines_are_named() {
         let graph = EdgeList::read("0 1\n".as_bytes(), Naming::Detect).unwrap();
-        let told = |text: &str| Labels::read(text.as_bytes(), &graph).unwrap_err().to_string();
+        let wanted = ["x".to_owned()];
+        let told = |text: &str| Labels::read(text.as_bytes(), &graph, &wanted).unwrap_err().to_string();
         assert!(told("{\"id\":0}\n{").starts_with("line 2 is no JSON object"));
         assert!(told("{\"x\":0}").starts_with("line 1 has no id"));
         assert!(told("{\"id\":0,\"x\":1}\n{\"id\":1,\"x\":\"y\"}").starts_with("line 2 has the field value"));

@@ -93,7 +93,7 @@ pub struct Budget {
 impl Budget {
     /// So many pages, one in five for probes, and fifty steps for each of them at most.
     pub fn fetches(fetches: u64) -> Self {
-        Budget { fetches, steps: 50 * fetches, probes: fetches / 5 }
+        Budget { fetches, steps: fetches.saturating_mul(50), probes: fetches / 5 }
     }
 
     /// The fetches that are left for walking.

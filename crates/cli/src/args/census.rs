@@ -19,11 +19,13 @@ pub enum CensusCommand {
     Size(Box<CensusSizeArgs>),
     /// Estimate how much search engines share, and how large they are beside each other
     ///
-    /// Pages are drawn from each engine and looked for in all others: by address where an engine can be asked for one, else by their
-    /// eight rarest words. A page with almost the same words counts as the same.
+    /// Pages are drawn from each engine and looked for in all others: by address where an engine can be asked for one, and by their
+    /// eight rarest words unless that finds them. A page with almost the same words counts as the same.
     #[command(override_usage = "lookalike census compare [OPTIONS] <ENGINE> <ENGINE>... --own <CORPUS>...")]
     Compare(Box<CensusCompareArgs>),
     /// Draw pages of a search engine, with the weights that make them a uniform sample
+    ///
+    /// A weight is how many pages a line stands for; together they are the pages that the queries reach. A page may come more than once.
     #[command(
         override_usage = "lookalike census sample [OPTIONS] <ENGINE> --own <CORPUS>... --output <FILE>"
     )]
@@ -44,6 +46,15 @@ pub enum CensusCommand {
     /// Build an index of a corpus, to be measured or to measure with
     #[command(override_usage = "lookalike census index [OPTIONS] --output <PATH> <INPUT>...")]
     Index(Box<CensusIndexArgs>),
+}
+
+/// A number of results, of which there must be one.
+fn results(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("an engine must show one result at least".to_owned()),
+        Ok(results) => Ok(results),
+        Err(error) => Err(format!("it is no number of results: {error}")),
+    }
 }
 
 /// How engines are asked.
@@ -68,7 +79,7 @@ pub struct AskingArgs {
     pub fetches: u64,
 
     /// Most results asked for; no more than an engine shows
-    #[arg(long, value_name = "N", help_heading = "Asking")]
+    #[arg(long, value_name = "N", value_parser = results, help_heading = "Asking")]
     pub limit: Option<usize>,
 
     /// Least seconds between two calls, instead of what an engine's description says (1 over HTTP, else 0)
@@ -81,6 +92,10 @@ pub struct AskingArgs {
     /// transcript:FILE.
     #[arg(long, value_name = "PATH", help_heading = "Asking")]
     pub transcript: Option<PathBuf>,
+
+    /// Ask once more what the record has no answer for
+    #[arg(long, requires = "transcript", help_heading = "Asking")]
+    pub retry_failed: bool,
 
     /// What all chance follows from
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -118,8 +133,8 @@ pub struct CensusSizeArgs {
 
     /// Also say what other published estimators make of the engine
     ///
-    /// Broder and others with one pool and with two, Chapman, Chao, Lu and Li, birthdays. Each spends as many calls again as --calls
-    /// allows, though none that is on record already.
+    /// Broder and others with one pool of two sorts and with two pools of two sorts, and Chapman, Chao, Lu and Li and birthdays on one more
+    /// sample: five times as many calls again as --calls allows, and one, though none that is on record already.
     #[arg(long)]
     pub baselines: bool,
 
@@ -180,6 +195,10 @@ pub struct CensusWalkArgs {
     /// feature bvgraph cannot read it, and say so.
     #[arg(value_name = "GRAPH")]
     pub graph: PathBuf,
+
+    /// Read pages as names even where the first ones are numbers
+    #[arg(long)]
+    pub names: bool,
 
     /// Pages to begin with, one in each line; without it, pages of the graph at random
     #[arg(long, value_name = "FILE", conflicts_with = "uniform_seeds")]
@@ -247,7 +266,7 @@ pub struct CensusWalkArgs {
     pub calls: u64,
 
     /// Most results asked for; no more than the engine shows
-    #[arg(long, value_name = "N", requires = "check", help_heading = "Checking")]
+    #[arg(long, value_name = "N", value_parser = results, requires = "check", help_heading = "Checking")]
     pub limit: Option<usize>,
 
     /// Least seconds between two calls, instead of what the engine's description says (1 over HTTP, else 0)
@@ -257,6 +276,10 @@ pub struct CensusWalkArgs {
     /// Record of every question and answer, from which the same command goes on where it was stopped
     #[arg(long, value_name = "FILE", requires = "check", help_heading = "Checking")]
     pub transcript: Option<PathBuf>,
+
+    /// Ask once more what the record has no answer for
+    #[arg(long, requires = "transcript", help_heading = "Checking")]
+    pub retry_failed: bool,
 
     /// How texts are read.
     #[command(flatten)]

@@ -147,6 +147,8 @@ pub(crate) struct Description {
     pub(crate) hosts: Hosts,
     /// Whom secrets go to.
     pub(crate) home: String,
+    /// And only so, since another scheme may be readable by others.
+    pub(crate) home_scheme: String,
 }
 
 impl Description {
@@ -200,6 +202,7 @@ impl Description {
             secret_headers: written.secret_headers,
             hosts,
             home,
+            home_scheme: written.search.split("://").next().unwrap_or_default().to_ascii_lowercase(),
         })
     }
 
@@ -240,8 +243,9 @@ impl Description {
 
     /// What tells this engine from others.
     pub(crate) fn mark(&self) -> String {
-        let parts =
-            format!("{:?}", (&self.search, &self.all, &self.any, &self.urls, &self.fetch, &self.text));
+        let asked = (&self.search, &self.all, &self.any, self.lowercase, &self.fetch, &self.has);
+        let read = (&self.urls, &self.claimed, &self.more, &self.text, &self.has_value);
+        let parts = format!("{:?}", (asked, read));
         format!("{:032x}", lookalike_text::hash::digest(parts.as_bytes()))
     }
 }

@@ -85,7 +85,14 @@ impl Wire {
             }
             let response = self.ask(described, &uri)?;
             match redirect(&uri, &response)? {
-                Some(next) => uri = next,
+                Some(next) if uri.scheme_str() == Some("https") && next.scheme_str() != Some("https") => {
+                    return Err(Silence::lasting("a redirect away from https"));
+                }
+                Some(next) => {
+                    // Where one is sent, one is as polite as where one asked.
+                    std::thread::sleep(described.delay);
+                    uri = next;
+                }
                 None => return reply(response, described.max_bytes),
             }
         }
@@ -94,7 +101,8 @@ impl Wire {
 
     fn ask(&self, described: &Description, uri: &Uri) -> Result<Response<Body>, Silence> {
         let mut request = self.agent.get(uri);
-        if authority(uri).as_deref() == Some(described.home.as_str()) {
+        let home = authority(uri).as_deref() == Some(described.home.as_str());
+        if home && uri.scheme_str() == Some(described.home_scheme.as_str()) {
             for (name, value) in &self.secrets {
                 request = request.header(name, value);
             }

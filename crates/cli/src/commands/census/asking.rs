@@ -65,13 +65,14 @@ pub(super) struct Terms<'a> {
     /// Seconds.
     pub(super) delay: Option<f64>,
     pub(super) transcript: Option<&'a Path>,
+    pub(super) retry_failed: bool,
     pub(super) seed: u64,
 }
 
 impl<'a> From<&'a AskingArgs> for Terms<'a> {
     fn from(args: &'a AskingArgs) -> Self {
-        let &AskingArgs { calls, fetches, limit, delay, seed, .. } = args;
-        Terms { calls, fetches, limit, delay, transcript: args.transcript.as_deref(), seed }
+        let &AskingArgs { calls, fetches, limit, delay, retry_failed, seed, .. } = args;
+        Terms { calls, fetches, limit, delay, transcript: args.transcript.as_deref(), retry_failed, seed }
     }
 }
 
@@ -84,14 +85,13 @@ pub(super) fn caller<'a>(
 ) -> Result<Caller, Failure> {
     let terms = terms.into();
     let options = Options { cap: terms.limit, secret: |name| std::env::var(name).ok() };
-    let delay = terms.delay.filter(|delay| delay.is_finite() && *delay >= 0.0);
-    if terms.delay.is_some() && delay.is_none() {
-        return Err(Failure::Usage("--delay is a number of seconds, 0 or more".to_owned()));
-    }
+    let pause = terms.delay.map(Duration::try_from_secs_f64).transpose();
+    let pause = pause.map_err(|_| Failure::Usage("--delay is a number of seconds, 0 or more".to_owned()))?;
     let manners = Manners {
         calls: terms.calls,
         fetches: terms.fetches,
-        pause: delay.map(Duration::from_secs_f64),
+        pause,
+        forget_failures: terms.retry_failed,
         seed: terms.seed,
         ..Manners::default()
     };
@@ -118,6 +118,22 @@ pub(super) fn failed<E: Into<FieldError>>(watch: &Arc<Watch>) -> impl Fn(E) -> F
     move |error| match watch.check() {
         Err(stopped) => stopped.into(),
         Ok(()) => Failure::Missing(error.into().to_string()),
+    }
+}
+
+/// What was asked for beyond the estimate itself: where it cannot be had, that is told, and the estimate stands.
+pub(super) fn unless_failed<T>(
+    found: Result<T, EngineError>,
+    what: &str,
+    watch: &Arc<Watch>,
+) -> Result<Option<T>, Failure> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) => {
+            watch.check()?;
+            tell(format_args!("{what} could not be had: {error}"));
+            Ok(None)
+        }
     }
 }
 

@@ -58,6 +58,7 @@ pub(super) fn caller(args: &CensusWalkArgs, watch: &Arc<Watch>) -> Result<Option
         limit: args.limit,
         delay: args.delay,
         transcript: args.transcript.as_deref(),
+        retry_failed: args.retry_failed,
         seed: args.seed,
     };
     let caller = asking::caller(spec, terms, false, watch)?;

@@ -8,18 +8,22 @@ use lookalike_census::Estimate;
 use lookalike_engines::{Caller, SearchEngine};
 use lookalike_fieldwork::Desk;
 use lookalike_fieldwork::compare::{Comparison, Side, compare, draw};
+use lookalike_fieldwork::sampling::Amiss;
 use lookalike_fieldwork::size::Plan;
 use serde::Serialize;
 
 use super::asking::{caller, failed, own};
 use super::others::{self, Other};
-use super::{Engine, Told, pages, print_json, print_notes};
+use super::{Engine, Told, pages, print_json, print_notes, print_seen};
 use crate::args::CensusCompareArgs;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
 
 /// Results looked at for each query: each of them is looked for in all other engines.
 const LOOKED_AT: usize = 2;
+
+/// Most engines: each is looked for in all others.
+const MOST: usize = 16;
 
 const ASSUMED: [&str; 3] = [
     "a page that an engine has is found by its eight rarest words, as often in one engine as in another",
@@ -65,6 +69,7 @@ pub(super) struct One {
     pages_looked_for: usize,
     found_under_another_address: u64,
     not_answered: u64,
+    seen: Amiss,
     /// Beside the first engine.
     pub(super) relative: Option<Told>,
     relative_by_overlap: Option<Told>,
@@ -78,6 +83,9 @@ pub(super) struct One {
 pub(crate) fn run(args: &CensusCompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     if args.known.is_some_and(|known| !known.is_finite() || known <= 0.0) {
         return Err(Failure::Usage("--known is a number of pages above 0".to_owned()));
+    }
+    if args.engines.len() > MOST {
+        return Err(Failure::Usage(format!("at most {MOST} engines can be compared; name fewer")));
     }
     let own = own(&args.asking, watch)?;
     let mut callers: Vec<Caller> =
@@ -131,6 +139,7 @@ fn report(engines: Vec<Engine>, sides: &[Side], found: &Comparison, known: Optio
         pages_looked_for: side.draws.iter().map(|draw| draw.pages.len()).sum(),
         found_under_another_address: side.alike,
         not_answered: side.unknown,
+        seen: side.amiss,
         relative: told(found.relative[x]),
         relative_by_overlap: told(found.by_overlap[x]),
         relative_by_size: told(found.by_size[x]),
@@ -212,6 +221,7 @@ impl Report {
                 thousands(one.pages_looked_for as u64),
                 thousands(one.found_under_another_address)
             )?;
+            print_seen(out, &one.seen)?;
         }
         for one in self.engines.iter().filter(|one| !one.others.is_empty()) {
             let (name, first) = (&one.engine.name, &self.engines[0].engine.name);

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use lookalike::walk::Watch;
 use lookalike_census::Estimate;
 use lookalike_engines::{Caller, Counts};
+use lookalike_fieldwork::sampling::Amiss;
 use serde::Serialize;
 
 use crate::args::CensusCommand;
@@ -133,6 +134,39 @@ fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     serde_json::to_writer_pretty(&mut out, value).map_err(std::io::Error::from)?;
     writeln!(out)?;
+    Ok(())
+}
+
+/// Share of words that do not find their page from which on that is told.
+const TELLING: f64 = 0.01;
+
+/// Prints what was amiss with results.
+fn print_seen(out: &mut impl Write, seen: &Amiss) -> std::io::Result<()> {
+    if seen.without_word > 0 {
+        writeln!(
+            out,
+            "  {} results did not have the word asked for, and do not count",
+            thousands(seen.without_word)
+        )?;
+    }
+    if seen.not_found_by_own_word as f64 > TELLING * seen.looked_up as f64 {
+        writeln!(
+            out,
+            "  {} of {} times a page was not found by a word on it: the engine indexes a part of its pages, or cuts words otherwise",
+            thousands(seen.not_found_by_own_word),
+            thousands(seen.looked_up)
+        )?;
+    }
+    if seen.not_fetched > 0 {
+        writeln!(
+            out,
+            "  {} results could not be fetched; others stand for them",
+            thousands(seen.not_fetched)
+        )?;
+    }
+    if seen.gone > 0 {
+        writeln!(out, "  {} results are no pages, and do not count", thousands(seen.gone))?;
+    }
     Ok(())
 }
 

@@ -4,13 +4,13 @@ use std::io::Write;
 use std::sync::Arc;
 
 use lookalike::walk::Watch;
-use lookalike_engines::{Caller, Counts, EngineError, SearchEngine};
+use lookalike_engines::{Caller, Counts, SearchEngine};
 use lookalike_fieldwork::baselines::{Baseline, Plan, RATIOS, SIZES};
 use lookalike_fieldwork::{Desk, Own};
 use serde::Serialize;
 
 use super::Told;
-use super::asking::{caller, failed};
+use super::asking::{caller, unless_failed};
 use crate::args::AskingArgs;
 use crate::exit::Failure;
 use crate::progress::thousands;
@@ -65,8 +65,8 @@ pub(super) fn sizes(
     let mut all = Vec::new();
     for of in SIZES {
         let mut caller = caller(engine, asking, false, watch)?;
-        let said = of(&mut desk(&mut caller, own), &plan(asking)).map_err(failed::<EngineError>(watch))?;
-        all.extend(said.into_iter().map(|said| Other::of(said, std::slice::from_ref(&caller))));
+        let said = unless_failed(of(&mut desk(&mut caller, own), &plan(asking)), "another estimator", watch)?;
+        all.extend(said.into_iter().flatten().map(|said| Other::of(said, std::slice::from_ref(&caller))));
     }
     Ok(all)
 }
@@ -83,8 +83,8 @@ pub(super) fn ratios(
         let mut callers = [caller(engine, asking, true, watch)?, caller(first, asking, true, watch)?];
         let [a, b] = callers.each_mut();
         let said = of(&mut desk(a, own), &mut desk(b, own), &plan(asking));
-        let said = said.map_err(failed::<EngineError>(watch))?;
-        all.extend(said.into_iter().map(|said| Other::of(said, &callers)));
+        let said = unless_failed(said, "another estimator", watch)?;
+        all.extend(said.into_iter().flatten().map(|said| Other::of(said, &callers)));
     }
     Ok(all)
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use lookalike::walk::Watch;
 use lookalike_engines::SearchEngine;
 use lookalike_fieldwork::Desk;
-use lookalike_fieldwork::sampling::effective;
+use lookalike_fieldwork::sampling::{Amiss, effective};
 use lookalike_fieldwork::size::{Plan, sample};
 use serde::Serialize;
 
 use super::super::lists::write_text;
 use super::asking::{caller, failed, own};
-use super::{Engine, print_json};
+use super::{Engine, print_json, print_seen};
 use crate::args::CensusSampleArgs;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
@@ -32,6 +32,7 @@ struct Line<'a> {
 #[derive(Serialize)]
 struct Summary {
     engine: Engine,
+    seen: Amiss,
     lines: usize,
     pages: usize,
     effective: f64,
@@ -69,6 +70,7 @@ pub(crate) fn run(args: &CensusSampleArgs, watch: &Arc<Watch>) -> Result<Outcome
     let weight: f64 = lines.iter().map(|line| line.0).sum();
     let summary = Summary {
         engine: Engine::of(&caller, limit),
+        seen: drawn.amiss,
         lines: lines.len(),
         pages: pages.len(),
         effective: effective(lines.iter().map(|line| line.0)),
@@ -97,6 +99,7 @@ impl Summary {
             "a page has {:.0} different words in the mean (without weights {:.0}: long pages are found more often)",
             self.mean_words, self.plain_mean_words
         )?;
-        self.engine.print(out)
+        self.engine.print(out)?;
+        print_seen(out, &self.seen)
     }
 }

@@ -10,15 +10,12 @@ use lookalike_fieldwork::size::{Plan, Size, sample};
 use lookalike_fieldwork::{Desk, Own, baselines, classes};
 use serde::Serialize;
 
-use super::asking::{caller, failed, own};
+use super::asking::{caller, failed, own, unless_failed};
 use super::others::{self, Other};
-use super::{Engine, Told, pages, print_json, print_notes};
+use super::{Engine, Told, pages, print_json, print_notes, print_seen};
 use crate::args::CensusSizeArgs;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
-
-/// Share of words that do not find their page from which on that is told.
-const TELLING: f64 = 0.01;
 
 const ASSUMED: [&str; 3] = [
     "what the engine shows for a query is all that it has for it, unless it says that there is more",
@@ -71,8 +68,8 @@ pub(crate) fn run(args: &CensusSizeArgs, watch: &Arc<Watch>) -> Result<Outcome, 
     let mut lower_bound = None;
     if args.lower_bound {
         let said = baselines::lower_bound::lower_bound(&mut desk, &baselines::Plan::default());
-        let said = said.map_err(|error| failed(error.into()))?;
-        lower_bound = said.iter().find_map(|bound| bound.estimate).map(|bound| bound.value as u64);
+        let said = unless_failed(said, "a lower bound", watch)?;
+        lower_bound = said.iter().flatten().find_map(|bound| bound.estimate).map(|bound| bound.value as u64);
     }
     // What classes cost is kept back.
     let calls = args.asking.calls - (args.classes as u64).min(args.asking.calls / 5);
@@ -80,7 +77,7 @@ pub(crate) fn run(args: &CensusSizeArgs, watch: &Arc<Watch>) -> Result<Outcome, 
     let drawn = sample(&mut desk, &plan).map_err(&failed)?;
     let size = drawn.size(&desk).map_err(&failed)?;
     let share = classes::distinct(&mut desk, &drawn.draws, args.classes, args.asking.seed);
-    let share = share.map_err(|error| failed(error.into()))?;
+    let share = unless_failed(share, "the size without near-duplicates", watch)?.flatten();
     drop(desk);
     let distinct = share.map(|(share, looked_at)| Distinct {
         pages: product(size.pages.into(), share.into()),
@@ -162,7 +159,7 @@ impl Report {
             thousands(self.effective.round() as u64),
         )?;
         self.engine.print(out)?;
-        self.print_seen(out)?;
+        print_seen(out, &self.seen)?;
         if self.reached_share.value < 0.8 {
             let rest = 100.0 * (1.0 - self.reached_share.value);
             writeln!(
@@ -176,28 +173,5 @@ impl Report {
         }
         print_notes(out, "taken for granted:", &self.assumed)?;
         print_notes(out, "not seen:", &self.unseen)
-    }
-
-    fn print_seen(&self, out: &mut impl Write) -> std::io::Result<()> {
-        let seen = &self.seen;
-        if seen.without_word > 0 {
-            writeln!(out, "  {} results did not have the word asked for", thousands(seen.without_word))?;
-        }
-        if seen.not_found_by_own_word as f64 > TELLING * seen.looked_up as f64 {
-            writeln!(
-                out,
-                "  {} of {} times a page was not found by a word on it: the engine indexes a part of its pages, or cuts words otherwise",
-                thousands(seen.not_found_by_own_word),
-                thousands(seen.looked_up)
-            )?;
-        }
-        if seen.not_fetched + seen.lost > 0 {
-            writeln!(
-                out,
-                "  {} results could not be fetched, {} not be found again",
-                seen.not_fetched, seen.lost
-            )?;
-        }
-        Ok(())
     }
 }

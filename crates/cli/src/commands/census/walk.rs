@@ -21,6 +21,7 @@ use serde::Serialize;
 use super::check::{self, Checked};
 use super::{Told, print_json};
 use crate::args::{CensusWalkArgs, WalkMethodArg};
+use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
 
@@ -45,14 +46,15 @@ struct Walked {
 pub(crate) fn run(args: &CensusWalkArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     // First what may be wrong with the engine: a walk can take long.
     let caller = check::caller(args, watch)?;
-    let list = graph(&args.graph)?;
+    let list = graph(args)?;
     let back = list.graph.transposed();
     let labels = labels(args, &list)?;
     let seeds = begin(args, &list)?;
     let mixing = if args.gap { Mixing::of(&list.graph, &back).map_err(failed)? } else { None };
     let plan = Plan {
         method: method(args),
-        budget: Budget::fetches(args.fetches),
+        // No more than there are, whatever was allowed.
+        budget: Budget::fetches(args.fetches.min(list.graph.nodes() as u64)),
         seed: args.seed,
         labels,
         anyway: args.anyway,
@@ -87,10 +89,11 @@ fn failed(error: CensusError) -> Failure {
     Failure::Missing(error.to_string())
 }
 
-fn graph(path: &Path) -> Result<EdgeList, Failure> {
+fn graph(args: &CensusWalkArgs) -> Result<EdgeList, Failure> {
+    let (path, naming) = (&args.graph, if args.names { Naming::Names } else { Naming::Detect });
     match basename(path) {
         Some(basename) => compressed(&basename).map_err(|error| unread(path, &error)),
-        None => read(path, |input| EdgeList::read(input, Naming::Detect)),
+        None => read(path, |input| EdgeList::read(input, naming)),
     }
 }
 
@@ -105,11 +108,25 @@ fn unread(path: &Path, error: &GraphError) -> Failure {
 /// The numbers of the fields that were asked for.
 fn labels(args: &CensusWalkArgs, list: &EdgeList) -> Result<Vec<(String, Vec<f64>)>, Failure> {
     let Some(path) = &args.nodes else { return Ok(Vec::new()) };
-    let known = read(path, |input| Labels::read(input, list))?;
+    let known = read(path, |input| Labels::read(input, list, &args.field))?;
+    if known.described == 0 && known.unknown > 0 {
+        return Err(Failure::Usage(format!(
+            "none of the {} ids of {} is a page of the graph; id must be the name of a page there",
+            thousands(known.unknown),
+            path.display()
+        )));
+    }
+    if known.unknown > 0 {
+        tell(format_args!(
+            "{} lines of {} are about pages that the graph does not have",
+            thousands(known.unknown),
+            path.display()
+        ));
+    }
     let value = |field: &String| {
         let values = known.values(field).ok_or_else(|| {
             Failure::Usage(format!(
-                "{} has no field {field} with numbers, true and false, or FIELD=VALUE; name another",
+                "{} has no field {field} with numbers or true and false, nor one with that value as FIELD=VALUE; name another",
                 path.display()
             ))
         })?;
