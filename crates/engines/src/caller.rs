@@ -56,8 +56,8 @@ impl Default for Manners {
     }
 }
 
-/// Questions in a row without an answer that end a run.
-const MOST_SILENT: u32 = 25;
+/// Calls in a row without an answer that end a run: five questions with four tries each.
+const MOST_SILENT: u32 = 20;
 
 /// What was asked so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -91,7 +91,7 @@ pub struct Caller {
     last: Option<Instant>,
     /// Until when the engine wants to be left alone.
     not_before: Option<Instant>,
-    /// Questions without an answer since the last one that had one.
+    /// Tries without an answer since the last one that had one.
     silent: u32,
     /// Nothing may be asked beyond the record.
     replays: bool,
@@ -215,11 +215,15 @@ impl Caller {
             tries += 1;
             match self.call(ask) {
                 Ok(answer) => break answer,
-                Err(EngineError::Unanswered { why, after: Some(FOR_EVER), .. }) => break Answer::Failed(why),
+                Err(EngineError::Unanswered { why, after: Some(FOR_EVER), .. }) => {
+                    // One page may be barred; searches that are never answered are an engine that is not.
+                    self.silent += u32::from(!matches!(ask, Question::Fetch { .. }));
+                    break Answer::Failed(why);
+                }
                 Err(EngineError::Unanswered { why, after, .. }) => {
                     self.leave_alone(after)?;
+                    self.silent += 1;
                     if tries >= self.manners.tries {
-                        self.silent += 1;
                         break Answer::Failed(why);
                     }
                     self.back_off(tries);
@@ -235,19 +239,18 @@ impl Caller {
         self.note(ask, &answer, again.as_ref());
         let entry = Entry { ask: ask.clone(), tries, answer, again };
         self.transcript.add(&entry)?;
-        self.listens()?;
+        self.listens(&entry.answer)?;
         Ok(entry.answer)
     }
 
     /// Fails when nothing was answered for long: whoever does not answer should not be asked on.
-    fn listens(&self) -> Result<(), EngineError> {
-        if self.silent < MOST_SILENT {
-            return Ok(());
-        }
-        let why = format!(
-            "it answered none of the last {MOST_SILENT} questions; look what is wrong, and go on later with the same transcript"
+    fn listens(&self, last: &Answer) -> Result<(), EngineError> {
+        let Some(why) = last.failure().filter(|_| self.silent >= MOST_SILENT) else { return Ok(()) };
+        let told = format!(
+            "the last {} calls had no answer ({why}); mend that, and go on with the same transcript and --retry-failed",
+            self.silent
         );
-        Err(EngineError::broken(self.engine.name(), why))
+        Err(EngineError::broken(self.engine.name(), told))
     }
 
     /// Asks a small share of questions a second time, while there is budget for it.

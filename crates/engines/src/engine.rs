@@ -199,7 +199,7 @@ pub enum EngineError {
         what: String,
     },
     /// It cannot be asked at all.
-    #[error("{engine} cannot be asked: {why}")]
+    #[error("{engine}: {why}")]
     Broken {
         /// The engine, or what was to become one.
         engine: String,

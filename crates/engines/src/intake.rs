@@ -109,7 +109,7 @@ mod tests {
         pages.take("u", "a", "a").unwrap();
         pages.take("v", "a", "a").unwrap();
         let error = pages.take("u", "b", "b").unwrap_err();
-        assert_eq!(error.to_string(), "x cannot be asked: u came twice; give each address once");
+        assert_eq!(error.to_string(), "x: u came twice; give each address once");
         assert_eq!(pages.next(), 2);
     }
 

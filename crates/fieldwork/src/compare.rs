@@ -14,7 +14,7 @@ use lookalike_engines::EngineError;
 
 use crate::FieldError;
 use crate::desk::Desk;
-use crate::pool::{self, Pool};
+use crate::pool;
 use crate::presence::{Presence, look_for};
 use crate::regression;
 use crate::sampling::{Amiss, Draw, Sampler, effective, unheard};
@@ -112,11 +112,11 @@ pub fn draw(desks: &mut [Desk<'_>], plan: &Plan) -> Result<Vec<Side>, FieldError
     for (desk, draws) in desks.iter().zip(&draws) {
         enough(desk, draws.len())?;
     }
-    let amiss: Vec<Amiss> = samplers.iter().map(|sampler| sampler.amiss).collect();
-    let sides = draws.into_iter().zip(&pools).zip(&*desks).zip(told).zip(amiss);
+    let sides = draws.into_iter().zip(&samplers).zip(&*desks).zip(told);
     Ok(sides
-        .map(|((((draws, pool), desk), (alike, unknown)), amiss)| {
-            let Weighed { draws, known, unsure } = weighed(draws, pool, desk, &amiss);
+        .map(|(((draws, sampler), desk), (alike, unknown))| {
+            let amiss = sampler.amiss;
+            let Weighed { draws, known, unsure } = weighed(draws, sampler, desk);
             Side { name: desk.name().to_owned(), draws, known, unsure, alike, unknown, amiss }
         })
         .collect())
@@ -158,9 +158,11 @@ struct Weighed {
     unsure: f64,
 }
 
-fn weighed(draws: Vec<(Draw, Vec<Checked>)>, pool: &Pool, desk: &Desk<'_>, amiss: &Amiss) -> Weighed {
-    let unheard = unheard(draws.iter().map(|draw| &draw.0), amiss);
-    let reach = pool.reach(desk, &lengths(draws.iter().map(|draw| &draw.0), desk));
+fn weighed(draws: Vec<(Draw, Vec<Checked>)>, sampler: &Sampler<'_>, desk: &Desk<'_>) -> Weighed {
+    let pool = sampler.pool();
+    let unheard = unheard(draws.iter().map(|draw| &draw.0), &sampler.amiss);
+    let reach =
+        pool.reach(desk, &lengths(draws.iter().map(|draw| &draw.0), desk), sampler.found_by_own_word());
     let (at_home, known) = pool.at_home(desk.own(), |document| 1.0 / reach.of(document.len()));
     let stands_for = |page| desk.read(page).map_or(1.0, |contents| 1.0 / reach.of(contents.all.len()));
     let (mut met_alone, mut all) = (0.0, 0.0);

@@ -11,6 +11,7 @@ use lookalike_engines::EngineError;
 use crate::FieldError;
 use crate::desk::{Desk, Found};
 use crate::own::{Own, WordId};
+use crate::sampling::has_digits;
 
 /// Frequency at home beyond which a word is drawn no more often.
 pub const BOUND: u32 = 30;
@@ -140,10 +141,13 @@ impl Pool {
     /// usable. How likely that is follows from the words that were asked for, by how many pages were to be expected for them. A page has
     /// a word that finds many pages more often than one that finds few, so words that were asked for count as often as they found pages.
     ///
+    /// Engines that index a part of pages, or cut words otherwise, do not find a page by all of its words (`by_own_word`, for words without
+    /// digits and with).
+    ///
     /// What is to be expected depends on whether the engine prefers long pages: own documents count as many times as the engine has
     /// pages of their length, by the pages that were met (length in different words, and weight). For that it must be known how likely pages
     /// of a length are met: a few rounds lead there.
-    pub fn reach(&self, desk: &Desk<'_>, met: &[(usize, f64)]) -> Reach {
+    pub fn reach(&self, desk: &Desk<'_>, met: &[(usize, f64)], by_own_word: [f64; 2]) -> Reach {
         let mut found = [0.0; CLASSES];
         met.iter().for_each(|&(words, weight)| found[length_class(words)] += weight);
         let mut at_home = [0.0; CLASSES];
@@ -151,13 +155,13 @@ impl Pool {
         let mut reach = Reach { sums: at_home.map(|all| (all, all)) };
         for _ in 0..ROUNDS {
             let times = reach.times(&found, &at_home);
-            reach = self.reach_by(desk, &times);
+            reach = self.reach_by(desk, &times, by_own_word);
         }
         reach
     }
 
     /// The same, where an own document of each class of lengths stands for so many pages.
-    fn reach_by(&self, desk: &Desk<'_>, times: &[f64; CLASSES]) -> Reach {
+    fn reach_by(&self, desk: &Desk<'_>, times: &[f64; CLASSES], by_own_word: [f64; 2]) -> Reach {
         let own = desk.own();
         let mut expected = vec![0.0; own.vocabulary()];
         for document in own.documents() {
@@ -172,7 +176,11 @@ impl Pool {
                 .iter()
                 .filter(|&&word| self.place(word).is_some() && own.frequency(word) > self.least);
             let elsewhere = |word: WordId| expected[word as usize] - times[class_of_length];
-            let missed: f64 = fit.map(|&word| 1.0 - usable[class(elsewhere(word))]).product();
+            let finds = |word: WordId| {
+                let by_own_word = by_own_word[usize::from(has_digits(own.spelling(word)))];
+                usable[class(elsewhere(word))] * by_own_word
+            };
+            let missed: f64 = fit.map(|&word| 1.0 - finds(word)).product();
             let (sum, all) = &mut reach.sums[class_of_length];
             (*sum, *all) = (*sum + 1.0 - missed, *all + 1.0);
         }

@@ -99,6 +99,9 @@ pub struct Sampler<'p> {
     turn: usize,
     /// By sort of word.
     experience: [Experience; 4],
+    /// How often the engine found a page by a word on it that shows all it finds, and how often that was looked at: for words without
+    /// digits and with.
+    by_own_word: [(u64, u64); 2],
     looked_at: usize,
     /// What was amiss.
     pub amiss: Amiss,
@@ -108,7 +111,20 @@ impl<'p> Sampler<'p> {
     /// Over a pool.
     pub fn new(pool: &'p Pool, looked_at: usize, random: Random) -> Self {
         let experience = [Experience::default(); 4];
-        Sampler { pool, random, turn: 0, experience, looked_at: looked_at.max(1), amiss: Amiss::default() }
+        Sampler {
+            pool,
+            random,
+            turn: 0,
+            experience,
+            by_own_word: [(0, 0); 2],
+            looked_at: looked_at.max(1),
+            amiss: Amiss::default(),
+        }
+    }
+
+    /// The pool.
+    pub fn pool(&self) -> &'p Pool {
+        self.pool
     }
 
     /// One draw. A query without an answer finds nothing, here as for the degrees of pages. An error
@@ -177,6 +193,10 @@ impl<'p> Sampler<'p> {
             }
         }
         let good = self.finds(desk, first, page)?;
+        if let Some(Found::All(_)) = desk.known(first) {
+            let (found, looked_at) = &mut self.by_own_word[sort / 2];
+            (*found, *looked_at) = (*found + u64::from(good), *looked_at + 1);
+        }
         self.experience[sort].looked_up += 1;
         self.experience[sort].bad += u32::from(!good);
         if good {
@@ -196,8 +216,13 @@ impl<'p> Sampler<'p> {
     /// Which experience a word belongs to.
     fn sort(&self, desk: &Desk<'_>, word: WordId) -> usize {
         let many = self.pool.expected(desk.own(), word) > desk.limit() as f64 / 3.0;
-        let digits = desk.own().spelling(word).bytes().any(|byte| byte.is_ascii_digit());
-        usize::from(many) + 2 * usize::from(digits)
+        usize::from(many) + 2 * usize::from(has_digits(desk.own().spelling(word)))
+    }
+
+    /// How likely the engine finds a page by a word on it, for words without digits and with: it may index a part of pages, or cut words
+    /// otherwise.
+    pub fn found_by_own_word(&self) -> [f64; 2] {
+        self.by_own_word.map(|(found, looked_at)| (found as f64 + 1.0) / (looked_at as f64 + 1.0))
     }
 
     /// Whether a query is usable and finds a page. Silence counts as no: it is rare, and told.
@@ -214,6 +239,11 @@ impl<'p> Sampler<'p> {
         }
         Ok(finds)
     }
+}
+
+/// Engines cut words with digits in many ways.
+pub(crate) fn has_digits(word: &str) -> bool {
+    word.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 /// How many results there are for each that could be read or is no page: by chance, some are not answered for.

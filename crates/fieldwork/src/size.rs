@@ -42,6 +42,8 @@ pub struct Sample {
     pub pool: Pool,
     /// What came of each draw.
     pub draws: Vec<Draw>,
+    /// How likely a page is found by a word on it, for words without digits and with.
+    pub found_by_own_word: [f64; 2],
     /// What was amiss.
     pub amiss: Amiss,
 }
@@ -68,9 +70,9 @@ pub fn sample(desk: &mut Desk<'_>, plan: &Plan) -> Result<Sample, FieldError> {
     let pool = pool::explore(desk, &mut Random::part(plan.seed, 0))?;
     let mut sampler = Sampler::new(&pool, plan.looked_at, Random::part(plan.seed, 1));
     let draws = until_spent(&mut sampler, desk, (plan.draws, plan.calls))?;
-    let amiss = sampler.amiss;
+    let (amiss, found_by_own_word) = (sampler.amiss, sampler.found_by_own_word());
     enough(desk, draws.len())?;
-    Ok(Sample { pool, draws, amiss })
+    Ok(Sample { pool, draws, found_by_own_word, amiss })
 }
 
 /// Fails where there are too few draws to say anything.
@@ -92,7 +94,7 @@ pub(crate) fn lengths<'d>(draws: impl IntoIterator<Item = &'d Draw>, desk: &Desk
 impl Sample {
     /// What the sample says of the size.
     pub fn size(&self, desk: &Desk<'_>) -> Result<Size, FieldError> {
-        let reach = self.pool.reach(desk, &lengths(&self.draws, desk));
+        let reach = self.pool.reach(desk, &lengths(&self.draws, desk), self.found_by_own_word);
         let pages = self.mean(desk, |words| 1.0 / reach.of(words))?;
         let reached = self.mean(desk, |_| 1.0)?;
         let usable = self.draws.iter().filter(|draw| draw.results > 0).count();

@@ -114,6 +114,11 @@ pub struct AskingArgs {
 #[derive(Debug, Args)]
 pub struct CensusSizeArgs {
     /// The engine: [NAME=]KIND:PATH with a kind of tantivy, sqlite, http or transcript; or a path that shows what it is
+    ///
+    /// For http the path is a description in TOML: search = "http://HOST/find?q={query}&n={limit}", all = " AND ", urls =
+    /// "results[*].url" (where the addresses are in the JSON that comes back), cap = 100 (most results it shows), and if they fit:
+    /// any = " OR ", claimed = "total", more = "next", fetch = "{url}" with fetch_hosts = ["HOST"], text = "text", has = "http://HOST/has?u={url}",
+    /// delay = 1.0, secret_headers = {Authorization = "VARIABLE"}. Nobody is contacted but the hosts that stand in it.
     #[arg(value_name = "ENGINE")]
     pub engine: String,
 
@@ -209,6 +214,9 @@ pub struct CensusWalkArgs {
     pub uniform_seeds: usize,
 
     /// How to walk
+    ///
+    /// An answer takes 400 seeds and 1,400 probes (7,000 fetches) at least, or most of the graph. Webwalker and henzinger are single walks
+    /// for study: they answer with --anyway only.
     #[arg(long, value_name = "METHOD", default_value = "frontier")]
     pub method: WalkMethodArg,
 

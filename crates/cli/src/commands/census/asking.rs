@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lookalike::corpus::Corpus;
 use lookalike::text::hash;
@@ -108,7 +108,8 @@ pub(super) fn caller<'a>(
         }
         (file, _) => file.map(Path::to_owned),
     };
-    let engine = Box::new(Stoppable { engine, watch: watch.clone() });
+    let engine =
+        Box::new(Stoppable { engine, watch: watch.clone(), calls: 0, fetches: 0, told: Instant::now() });
     Caller::new(engine, record.as_deref(), manners).map_err(failed(watch))
 }
 
@@ -137,14 +138,26 @@ pub(super) fn unless_failed<T>(
     }
 }
 
-/// An engine that is asked nothing more once the program is to end.
+/// How often it is told how far asking is.
+const TOLD_EVERY: Duration = Duration::from_secs(10);
+
+/// An engine that is asked nothing more once the program is to end, and of which it is told from time to time how often it was asked.
 struct Stoppable {
     engine: Box<dyn SearchEngine>,
     watch: Arc<Watch>,
+    calls: u64,
+    fetches: u64,
+    told: Instant,
 }
 
 impl Stoppable {
-    fn check(&self) -> Result<(), EngineError> {
+    /// Before every call and fetch.
+    fn check(&mut self) -> Result<(), EngineError> {
+        if self.told.elapsed() >= TOLD_EVERY {
+            self.told = Instant::now();
+            let (calls, fetches) = (thousands(self.calls), thousands(self.fetches));
+            tell(format_args!("{}: {calls} calls and {fetches} fetches so far", self.engine.name()));
+        }
         self.watch.check().map_err(|stopped| EngineError::Broken {
             engine: self.engine.name().to_owned(),
             why: stopped.to_string(),
@@ -179,11 +192,13 @@ impl SearchEngine for Stoppable {
 
     fn search(&mut self, query: &Query, limit: usize) -> Result<Results, EngineError> {
         self.check()?;
+        self.calls += 1;
         self.engine.search(query, limit)
     }
 
     fn fetch(&mut self, url: &str) -> Result<Option<Fetched>, EngineError> {
         self.check()?;
+        self.fetches += 1;
         self.engine.fetch(url)
     }
 
@@ -195,6 +210,7 @@ impl SearchEngine for Stoppable {
         if let Err(error) = self.check() {
             return Some(Err(error));
         }
+        self.calls += 1;
         self.engine.has(url)
     }
 }

@@ -87,6 +87,7 @@ pub(crate) fn run(args: &CensusCompareArgs, watch: &Arc<Watch>) -> Result<Outcom
     if args.engines.len() > MOST {
         return Err(Failure::Usage(format!("at most {MOST} engines can be compared; name fewer")));
     }
+    args.report.as_deref().map_or(Ok(()), pages::can_be_written)?;
     let own = own(&args.asking, watch)?;
     let mut callers: Vec<Caller> =
         args.engines.iter().map(|spec| caller(spec, &args.asking, true, watch)).collect::<Result<_, _>>()?;
@@ -170,11 +171,9 @@ impl Report {
     pub(super) fn lead(&self) -> String {
         let [first, others @ ..] = self.engines.as_slice() else { return String::new() };
         let size = |one: &One| {
-            let relative = one.relative?.value;
-            Some(format!(
-                "{} has {relative:.2} times as many pages as {}",
-                one.engine.name, first.engine.name
-            ))
+            let Told { value, low, high, .. } = one.relative?;
+            let (name, first) = (&one.engine.name, &first.engine.name);
+            Some(format!("{name} has {value:.2} times as many pages as {first} ({low:.2} to {high:.2})"))
         };
         others.iter().filter_map(size).collect::<Vec<_>>().join("; ") + "."
     }
@@ -205,11 +204,18 @@ impl Report {
         }
         if let Some(union) = &self.union {
             let told = if self.in_pages { union.pages() } else { union.ratio() };
-            writeln!(out, "all together\n  {:width$}    {:width$} {told}", "", "")?;
+            let unit = if self.in_pages {
+                String::new()
+            } else {
+                format!(" ({} is 1)", self.engines[0].engine.name)
+            };
+            writeln!(out, "all together{unit}\n  {:width$}    {:width$} {told}", "", "")?;
+            let wide = 2 * width + 4;
             for part in &self.parts {
                 let told = if self.in_pages { part.pages.pages() } else { part.pages.ratio() };
-                let names = format!("only {}", part.engines.join(", "));
-                writeln!(out, "  {names}\n  {:width$}    {:width$} {told}", "", "")?;
+                let others = if part.engines.len() < self.engines.len() { ", no other" } else { "" };
+                let names = format!("in {}{others}", part.engines.join(" and "));
+                writeln!(out, "  {names:wide$} {told}")?;
             }
         }
         for one in &self.engines {

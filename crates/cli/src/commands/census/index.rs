@@ -1,8 +1,10 @@
 //! `lookalike census index`: an index of a corpus for an engine in the process.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::sync::Arc;
 
+use lookalike::text::hash;
 use lookalike::walk::{self, Found, Watch};
 use lookalike_engines::sqlite::SqliteBuilder;
 use lookalike_engines::tantivy::TantivyBuilder;
@@ -22,12 +24,17 @@ pub(crate) fn run(args: &CensusIndexArgs, watch: &Arc<Watch>) -> Result<Outcome,
         IndexKindArg::Sqlite => SqliteBuilder::create(&args.output, &building).map_err(failed)?,
     };
     let options = Arc::new((**corpus.options()).clone());
-    let (mut refused, mut rejected) = (None, 0u64);
+    let (mut refused, mut rejected, mut twice, mut seen) = (None, 0u64, 0u64, HashSet::new());
     for shard in corpus.shards() {
         walk::documents_while(shard, &options, args.input.content_mode(), watch, |found| {
             match found {
                 Found::Document { document, text } => {
                     let url = document.url.unwrap_or(document.id);
+                    // Crawls meet an address again; the first page of it stays.
+                    if !seen.insert(hash::digest(url.as_bytes())) {
+                        twice += 1;
+                        return Ok(true);
+                    }
                     if let Err(error) = builder.add(url, text, text) {
                         refused = Some(error);
                         return Ok(false);
@@ -42,10 +49,18 @@ pub(crate) fn run(args: &CensusIndexArgs, watch: &Arc<Watch>) -> Result<Outcome,
             return Err(failed(error));
         }
     }
-    let pages = builder.finish().map_err(failed)?;
     if rejected > 0 {
         tell(format_args!("{} records could not be read and are left out", thousands(rejected)));
     }
+    if twice > 0 {
+        tell(format_args!("{} pages have an address that came before and are left out", thousands(twice)));
+    }
+    if seen.is_empty() {
+        return Err(Failure::Missing(
+            "there are no pages to index; see whether --text-field and --input-format fit".to_owned(),
+        ));
+    }
+    let pages = builder.finish().map_err(failed)?;
     writeln!(std::io::stdout(), "{} pages in {}", thousands(pages), args.output.display())?;
     Ok(Outcome::Done)
 }

@@ -89,7 +89,15 @@ fn read(args: &CensusIpArgs) -> Result<Vec<Server>, Failure> {
                 "line {number} of {name} is no server: {error}; write {{\"hosts\":[PAGES,...],\"addresses\":N}}"
             ))
         })?;
-        found.push(Server { hosts: read.hosts, addresses: read.addresses.unwrap_or(1) });
+        let addresses = read.addresses.unwrap_or(1);
+        if addresses == 0 || addresses > args.space {
+            return Err(Failure::Missing(format!(
+                "line {} of {name} has a server at {addresses} addresses; there are 1 to {} of them",
+                number + 1,
+                args.space
+            )));
+        }
+        found.push(Server { hosts: read.hosts, addresses });
     }
     Ok(found)
 }

@@ -11,6 +11,22 @@ use super::{Engine, Told, compare, size};
 use crate::exit::Failure;
 use crate::progress::thousands;
 
+/// Fails when a file cannot be written later: before hours of asking, not after.
+pub(super) fn can_be_written(path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if path.is_dir() {
+        return Err(Failure::Usage(format!("{} is a folder; name a file", path.display())));
+    }
+    if !folder.is_dir() {
+        return Err(Failure::Usage(format!(
+            "{} cannot be written: there is no folder {}; make it first",
+            path.display(),
+            folder.display()
+        )));
+    }
+    Ok(())
+}
+
 pub(super) fn write(path: &Path, study: &Study) -> Result<(), Failure> {
     write_text(path, &study_page(&study.title, "", std::slice::from_ref(study)))?;
     Ok(())

@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::super::lists::write_text;
 use super::asking::{caller, failed, own};
+use super::pages::can_be_written;
 use super::{Engine, print_json, print_seen};
 use crate::args::CensusSampleArgs;
 use crate::exit::{Failure, Outcome};
@@ -41,6 +42,7 @@ struct Summary {
 }
 
 pub(crate) fn run(args: &CensusSampleArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    can_be_written(&args.output)?;
     let own = own(&args.asking, watch)?;
     let mut caller = caller(&args.engine, &args.asking, false, watch)?;
     let limit = caller.cap();

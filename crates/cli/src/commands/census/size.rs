@@ -17,6 +17,9 @@ use crate::args::CensusSizeArgs;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
 
+/// Usable draws below which an interval is not to be relied on.
+const FEW: usize = 100;
+
 const ASSUMED: [&str; 3] = [
     "what the engine shows for a query is all that it has for it, unless it says that there is more",
     "pages that no query reaches are reached as seldom as own documents of their length",
@@ -60,6 +63,7 @@ pub(super) struct Distinct {
 }
 
 pub(crate) fn run(args: &CensusSizeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    args.report.as_deref().map_or(Ok(()), pages::can_be_written)?;
     let own = own(&args.asking, watch)?;
     let mut caller = caller(&args.engine, &args.asking, false, watch)?;
     let failed = failed(watch);
@@ -158,6 +162,9 @@ impl Report {
             thousands(self.own_documents as u64),
             thousands(self.effective.round() as u64),
         )?;
+        if self.usable < FEW {
+            writeln!(out, "  few draws: intervals of so few are often too narrow; allow more calls")?;
+        }
         self.engine.print(out)?;
         print_seen(out, &self.seen)?;
         if self.reached_share.value < 0.8 {
