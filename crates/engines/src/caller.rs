@@ -95,7 +95,11 @@ pub struct Caller {
     silent: u32,
     /// Nothing may be asked beyond the record.
     replays: bool,
+    watcher: Option<Watcher>,
 }
+
+/// Sees the engine's name and what was asked before every call that is really made; why nothing more is to be asked ends the run.
+pub type Watcher = Box<dyn FnMut(&str, &Counts) -> Result<(), String> + Send>;
 
 impl Caller {
     /// For an engine, with its record in a file, or one that nobody keeps.
@@ -112,36 +116,36 @@ impl Caller {
         if engine.is_record() {
             (manners.tries, manners.again) = (1, 0);
         }
-        let (counts, wary) = (Counts::default(), Wary::default());
-        Ok(Caller {
-            engine,
-            transcript,
-            manners,
-            counts,
-            wary,
-            last: None,
-            not_before: None,
-            silent: 0,
-            replays: false,
-        })
+        Ok(Caller::of(engine, transcript, manners, false))
     }
 
     /// Over a record alone; counts as the original did.
     pub fn replay(path: &Path, manners: Manners) -> Result<Self, EngineError> {
         let transcript = Transcript::read(path)?;
         let engine = Box::new(Replay::open(path)?);
-        let (counts, wary) = (Counts::default(), Wary::default());
-        Ok(Caller {
+        Ok(Caller::of(engine, transcript, manners, true))
+    }
+
+    fn of(engine: Box<dyn SearchEngine>, transcript: Transcript, manners: Manners, replays: bool) -> Self {
+        Caller {
             engine,
             transcript,
             manners,
-            counts,
-            wary,
+            counts: Counts::default(),
+            wary: Wary::default(),
             last: None,
             not_before: None,
             silent: 0,
-            replays: true,
-        })
+            replays,
+            watcher: None,
+        }
+    }
+
+    /// With somebody who watches every call.
+    #[must_use]
+    pub fn watched(mut self, watcher: Watcher) -> Self {
+        self.watcher = Some(watcher);
+        self
     }
 
     /// For an engine by its specification, see [`Spec`].
@@ -274,6 +278,10 @@ impl Caller {
 
     /// One call, after the pause.
     fn call(&mut self, ask: &Question) -> Result<Answer, EngineError> {
+        if let Some(watcher) = &mut self.watcher {
+            let name = self.engine.name();
+            watcher(name, &self.counts).map_err(|why| EngineError::broken(name, why))?;
+        }
         let pause = self.manners.pause.unwrap_or_else(|| self.engine.pause());
         if let Some(left) = self.last.and_then(|last| pause.checked_sub(last.elapsed())) {
             std::thread::sleep(left);

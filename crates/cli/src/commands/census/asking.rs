@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use lookalike::corpus::Corpus;
 use lookalike::text::hash;
 use lookalike::walk::{self, Found, Watch};
+use lookalike_engines::caller::Watcher;
 use lookalike_engines::open::Spec;
-use lookalike_engines::{Caller, EngineError, Fetched, Manners, Options, Query, Results, SearchEngine};
+use lookalike_engines::{Caller, EngineError, Manners, Options, SearchEngine};
 use lookalike_fieldwork::{FieldError, Own};
 
 use crate::args::AskingArgs;
@@ -108,9 +109,8 @@ pub(super) fn caller<'a>(
         }
         (file, _) => file.map(Path::to_owned),
     };
-    let engine =
-        Box::new(Stoppable { engine, watch: watch.clone(), calls: 0, fetches: 0, told: Instant::now() });
-    Caller::new(engine, record.as_deref(), manners).map_err(failed(watch))
+    let caller = Caller::new(engine, record.as_deref(), manners).map_err(failed(watch))?;
+    Ok(caller.watched(watcher(watch)))
 }
 
 /// What went wrong, or that it was stopped.
@@ -141,76 +141,15 @@ pub(super) fn unless_failed<T>(
 /// How often it is told how far asking is.
 const TOLD_EVERY: Duration = Duration::from_secs(10);
 
-/// An engine that is asked nothing more once the program is to end, and of which it is told from time to time how often it was asked.
-struct Stoppable {
-    engine: Box<dyn SearchEngine>,
-    watch: Arc<Watch>,
-    calls: u64,
-    fetches: u64,
-    told: Instant,
-}
-
-impl Stoppable {
-    /// Before every call and fetch.
-    fn check(&mut self) -> Result<(), EngineError> {
-        if self.told.elapsed() >= TOLD_EVERY {
-            self.told = Instant::now();
-            let (calls, fetches) = (thousands(self.calls), thousands(self.fetches));
-            tell(format_args!("{}: {calls} calls and {fetches} fetches so far", self.engine.name()));
+/// Ends asking once the program is to end, and tells from time to time how far it is.
+fn watcher(watch: &Arc<Watch>) -> Watcher {
+    let (watch, mut told) = (watch.clone(), Instant::now());
+    Box::new(move |name, counts| {
+        if told.elapsed() >= TOLD_EVERY {
+            told = Instant::now();
+            let (calls, fetches) = (thousands(counts.calls_made), thousands(counts.fetches_made));
+            tell(format_args!("{name}: {calls} calls and {fetches} fetches so far"));
         }
-        self.watch.check().map_err(|stopped| EngineError::Broken {
-            engine: self.engine.name().to_owned(),
-            why: stopped.to_string(),
-        })
-    }
-}
-
-impl SearchEngine for Stoppable {
-    fn name(&self) -> &str {
-        self.engine.name()
-    }
-
-    fn kind(&self) -> &str {
-        self.engine.kind()
-    }
-
-    fn mark(&self) -> &str {
-        self.engine.mark()
-    }
-
-    fn cap(&self) -> usize {
-        self.engine.cap()
-    }
-
-    fn pause(&self) -> Duration {
-        self.engine.pause()
-    }
-
-    fn is_record(&self) -> bool {
-        self.engine.is_record()
-    }
-
-    fn search(&mut self, query: &Query, limit: usize) -> Result<Results, EngineError> {
-        self.check()?;
-        self.calls += 1;
-        self.engine.search(query, limit)
-    }
-
-    fn fetch(&mut self, url: &str) -> Result<Option<Fetched>, EngineError> {
-        self.check()?;
-        self.fetches += 1;
-        self.engine.fetch(url)
-    }
-
-    fn knows_addresses(&self) -> bool {
-        self.engine.knows_addresses()
-    }
-
-    fn has(&mut self, url: &str) -> Option<Result<bool, EngineError>> {
-        if let Err(error) = self.check() {
-            return Some(Err(error));
-        }
-        self.calls += 1;
-        self.engine.has(url)
-    }
+        watch.check().map_err(|stopped| stopped.to_string())
+    })
 }
