@@ -119,6 +119,7 @@ pub struct Desk<'a> {
     /// Pages that were asked for in vain, and may be there.
     not_heard: HashSet<PageId>,
     cost: Cost,
+    heard: bool,
 }
 
 impl<'a> Desk<'a> {
@@ -127,7 +128,18 @@ impl<'a> Desk<'a> {
         let limit = limit.min(engine.cap());
         let (urls, numbers) = (Vec::new(), HashMap::new());
         let (answers, pages, not_heard) = (HashMap::new(), HashMap::new(), HashSet::new());
-        Desk { engine, own, limit, urls, numbers, answers, pages, not_heard, cost: Cost::default() }
+        Desk {
+            engine,
+            own,
+            limit,
+            urls,
+            numbers,
+            answers,
+            pages,
+            not_heard,
+            cost: Cost::default(),
+            heard: false,
+        }
     }
 
     /// The own corpus.
@@ -210,10 +222,18 @@ impl<'a> Desk<'a> {
         let answer = self.engine.search(query, self.limit);
         self.cost.calls += u64::from(!is_spent(&answer));
         match answer {
-            Ok(results) => Ok(Some(results)),
+            Ok(results) => {
+                self.heard = true;
+                Ok(Some(results))
+            }
             Err(error) if error.is_transient() => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// Whether any question was answered.
+    pub fn has_heard(&self) -> bool {
+        self.heard
     }
 
     /// What is on a page, fetched once; nothing where it cannot be had.

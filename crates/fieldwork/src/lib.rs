@@ -56,7 +56,9 @@ pub enum FieldError {
         draws: usize,
     },
     /// Nobody answers.
-    #[error("{engine} answered none of {calls} questions; see whether it can be asked at all")]
+    #[error(
+        "{engine} answered no question; see whether it can be asked at all, with more calls than {calls}"
+    )]
     Silent {
         /// The engine.
         engine: String,

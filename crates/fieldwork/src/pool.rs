@@ -291,6 +291,9 @@ pub fn explore(desk: &mut Desk<'_>, random: &mut Random) -> Result<Pool, FieldEr
     let scale = match pilot(desk, random) {
         Ok(Some(scale)) => scale,
         Ok(None) => return Err(FieldError::Silent { engine, calls: desk.cost().calls }),
+        Err(EngineError::Spent { .. }) if !desk.has_heard() => {
+            return Err(FieldError::Silent { engine, calls: desk.cost().calls });
+        }
         Err(EngineError::Spent { .. }) => {
             return Err(FieldError::FewDraws { engine, calls: desk.cost().calls, draws: 0 });
         }

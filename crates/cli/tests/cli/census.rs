@@ -205,6 +205,8 @@ fn addresses_from_a_record() {
     tells(census("ip --draws 7").path(&servers).run(), 2, "2500 servers at 7 addresses");
     let bad = folder.file("bad.jsonl", "{\"hosts\":[1]}\n{\"pages\":3}\n");
     tells(census("ip --draws 7").path(&bad).run(), 1, "line 2 of ");
+    let nowhere = folder.file("nowhere.jsonl", "{\"hosts\":[1],\"addresses\":0}\n");
+    tells(census("ip --draws 7").path(&nowhere).run(), 1, "a server at 0 addresses");
 }
 
 #[test]
@@ -223,6 +225,42 @@ fn what_cannot_be_measured_is_said() {
     );
     let first = folder.join("first.jsonl");
     tells(census("index").path(&first).option("-o", &one).run(), 1, "it exists already");
+    let page = folder.join("no/page.html");
+    tells(size(&one, &own, "").option("--report", &page).run(), 2, "make it first");
+    let limit = census("size --limit 0").path(&one).option("--own", &own).run().exits(2);
+    assert!(limit.stderr.contains("one result at least"), "{}", limit.stderr);
+    tells(size(&one, &own, "--delay 1e30").run(), 2, "--delay is a number of seconds");
+}
+
+#[test]
+fn an_index_has_every_address_once_and_is_never_empty() {
+    let folder = Folder::new();
+    let twice = folder.file("twice.jsonl", "{\"id\":\"a\",\"text\":\"one\"}\n".repeat(3));
+    let done = census("index").path(&twice).option("-o", folder.join("twice")).run().exits(0);
+    assert!(done.stdout.starts_with("1 pages in "), "{}", done.stdout);
+    assert!(done.stderr.contains("2 pages have an address that came before"), "{}", done.stderr);
+    let done =
+        census("index --text-field body").path(&twice).option("-o", folder.join("none")).run().exits(1);
+    assert!(done.stderr.contains("there are no pages to index"), "{}", done.stderr);
+    assert!(!folder.join("none").exists());
+}
+
+#[test]
+fn an_engine_that_nobody_runs_is_named() {
+    let folder = Folder::new();
+    let own = folder.file("own.jsonl", jsonl(&pages(6, 400, "own")));
+    // Whoever listened there is gone.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let host = format!("http://127.0.0.1:{port}");
+    let described = format!(
+        "search = \"{host}/?q={{query}}&n={{limit}}\"\nall = \" \"\nurls = \"r[*]\"\ncap = 10\n\
+         fetch = \"{host}/p?u={{url}}\"\ndelay = 0.0\n"
+    );
+    let engine = folder.file("dead.toml", described);
+    let record = folder.join("record.jsonl");
+    let ask = census("size --calls 2").path(&engine).option("--own", &own).option("--transcript", &record);
+    let done = ask.run().exits(1);
+    assert!(done.stderr.contains("dead answered no question"), "{}", done.stderr);
 }
 
 /// Links of a web of 3,000 pages, each to five others at random.
@@ -261,6 +299,12 @@ fn a_walk_answers_or_says_why_it_does_not() {
     tells(walk("--field young").option("--nodes", &nodes).run(), 2, "has no field young");
     let bad = folder.file("bad.txt", "a b\nc\n");
     tells(census("walk").path(&bad).run(), 1, "line 2 ");
+    let mixed = folder.file("mixed.txt", "1 2\na b\n");
+    tells(census("walk").path(&mixed).run(), 1, "read all pages as names (--names)");
+    let named = json(&census("walk --names --json --anyway").path(&mixed).run().exits(0));
+    assert_eq!(named["pages"], 4);
+    let strangers = folder.file("strangers.jsonl", "{\"id\":\"nobody\",\"old\":1}\n");
+    tells(walk("--field old").option("--nodes", &strangers).run(), 2, "none of the 1 ids");
 }
 
 /// Of the web of [`graph`], the texts of all pages, and an index of those whose number is below 1,200 or can be divided by 3; every

@@ -178,6 +178,11 @@ impl Report {
         others.iter().filter_map(size).collect::<Vec<_>>().join("; ") + "."
     }
 
+    fn who_has(&self, part: &Part) -> String {
+        let others = if part.engines.len() < self.engines.len() { ", no other" } else { "" };
+        format!("in {}{others}", part.engines.join(" and "))
+    }
+
     fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
         let width = self.engines.iter().map(|one| one.engine.name.chars().count()).max().unwrap_or(0).max(8);
         writeln!(out, "share of the engine on the left that the other has, with 95 % interval")?;
@@ -210,12 +215,11 @@ impl Report {
                 format!(" ({} is 1)", self.engines[0].engine.name)
             };
             writeln!(out, "all together{unit}\n  {:width$}    {:width$} {told}", "", "")?;
-            let wide = 2 * width + 4;
-            for part in &self.parts {
+            let names: Vec<String> = self.parts.iter().map(|part| self.who_has(part)).collect();
+            let wide = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(2 * width + 4);
+            for (name, part) in names.iter().zip(&self.parts) {
                 let told = if self.in_pages { part.pages.pages() } else { part.pages.ratio() };
-                let others = if part.engines.len() < self.engines.len() { ", no other" } else { "" };
-                let names = format!("in {}{others}", part.engines.join(" and "));
-                writeln!(out, "  {names:wide$} {told}")?;
+                writeln!(out, "  {name:wide$} {told}")?;
             }
         }
         for one in &self.engines {
