@@ -110,16 +110,19 @@ pub struct AskingArgs {
     pub reading: ReadingArgs,
 }
 
+/// Not as a comment, where brackets would be links.
+const ENGINE_HELP: &str = "The engine: [NAME=]KIND:PATH with a kind of tantivy, sqlite, http or transcript; or a path that shows what it is
+
+For http the path is a description in TOML: search = \"http://HOST/find?q={query}&n={limit}\", all = \" AND \", urls = \"results[*].url\" \
+(where the addresses are in the JSON that comes back), cap = 100 (most results it shows), and if they fit: any = \" OR \", \
+claimed = \"total\", more = \"next\", fetch = \"{url}\" with fetch_hosts = [\"HOST\"], text = \"text\", has = \"http://HOST/has?u={url}\", \
+delay = 1.0, secret_headers = {Authorization = \"VARIABLE\"}. Nobody is contacted but the hosts that stand in it.";
+
 /// `census size`
 #[derive(Debug, Args)]
 pub struct CensusSizeArgs {
     /// The engine: [NAME=]KIND:PATH with a kind of tantivy, sqlite, http or transcript; or a path that shows what it is
-    ///
-    /// For http the path is a description in TOML: search = "http://HOST/find?q={query}&n={limit}", all = " AND ", urls =
-    /// "results[*].url" (where the addresses are in the JSON that comes back), cap = 100 (most results it shows), and if they fit:
-    /// any = " OR ", claimed = "total", more = "next", fetch = "{url}" with fetch_hosts = ["HOST"], text = "text", has = "http://HOST/has?u={url}",
-    /// delay = 1.0, secret_headers = {Authorization = "VARIABLE"}. Nobody is contacted but the hosts that stand in it.
-    #[arg(value_name = "ENGINE")]
+    #[arg(value_name = "ENGINE", long_help = ENGINE_HELP)]
     pub engine: String,
 
     /// How it is asked.
