@@ -23,6 +23,9 @@ pub trait IndexBuilder {
     /// fetched, it is `page`.
     fn add(&mut self, url: &str, indexed: &str, page: &str) -> Result<(), EngineError>;
 
+    /// Whether a page with this address was added.
+    fn has(&self, url: &str) -> bool;
+
     /// Ends the index; until then there is none. Number of its pages.
     fn finish(self: Box<Self>) -> Result<u64, EngineError>;
 }

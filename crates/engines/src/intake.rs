@@ -34,6 +34,11 @@ impl Intake {
         self.urls.len() as u64
     }
 
+    /// Whether an address was taken in.
+    pub(crate) fn has(&self, url: &str) -> bool {
+        self.urls.contains(&digest(url.as_bytes()))
+    }
+
     /// Takes a page in; what of it is indexed.
     pub(crate) fn take<'t>(
         &mut self,

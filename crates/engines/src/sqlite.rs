@@ -92,6 +92,10 @@ impl IndexBuilder for SqliteBuilder {
         added.map_err(|error| EngineError::broken(self.path.display().to_string(), error))
     }
 
+    fn has(&self, url: &str) -> bool {
+        self.intake.has(url)
+    }
+
     fn finish(self: Box<Self>) -> Result<u64, EngineError> {
         let ended = self.end();
         ended.map_err(|error| EngineError::broken(self.path.display().to_string(), error))?;

@@ -117,6 +117,10 @@ impl IndexBuilder for TantivyBuilder {
         added.map(|_| ()).map_err(|error| EngineError::broken(self.path.display().to_string(), error))
     }
 
+    fn has(&self, url: &str) -> bool {
+        self.intake.has(url)
+    }
+
     fn finish(self: Box<Self>) -> Result<u64, EngineError> {
         let TantivyBuilder { path, part, mut writer, intake, .. } = *self;
         let ended = TantivyBuilder::end(&mut writer, &intake.mark());

@@ -35,8 +35,8 @@ pub enum CensusCommand {
     /// Pages are sampled by following links forth and back from seeds, and weighed by their neighbours. Whether the walk may be believed
     /// is looked at first: walkers that see different worlds, or a world that keeps growing, give no answer, and the command fails.
     ///
-    /// With --check, pages of the walk are looked for in a search engine: by address where it can be asked for one, else by their eight
-    /// rarest words. That gives the share of the graph's pages that the engine has. Nothing is asked where the walk gives no answer.
+    /// With --check, pages of the walk are looked for in a search engine: by address where it can be asked for one, and by their eight
+    /// rarest words unless that finds them. That gives the share of the graph's pages that the engine has. Nothing is asked where the walk gives no answer.
     #[command(override_usage = "lookalike census walk [OPTIONS] <GRAPH>")]
     Walk(Box<CensusWalkArgs>),
     /// Estimate the pages of the web from a recorded sample of addresses

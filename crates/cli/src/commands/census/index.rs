@@ -1,10 +1,8 @@
 //! `lookalike census index`: an index of a corpus for an engine in the process.
 
-use std::collections::HashSet;
 use std::io::Write;
 use std::sync::Arc;
 
-use lookalike::text::hash;
 use lookalike::walk::{self, Found, Watch};
 use lookalike_engines::sqlite::SqliteBuilder;
 use lookalike_engines::tantivy::TantivyBuilder;
@@ -24,14 +22,14 @@ pub(crate) fn run(args: &CensusIndexArgs, watch: &Arc<Watch>) -> Result<Outcome,
         IndexKindArg::Sqlite => SqliteBuilder::create(&args.output, &building).map_err(failed)?,
     };
     let options = Arc::new((**corpus.options()).clone());
-    let (mut refused, mut rejected, mut twice, mut seen) = (None, 0u64, 0u64, HashSet::new());
+    let (mut refused, mut rejected, mut twice, mut added) = (None, 0u64, 0u64, 0u64);
     for shard in corpus.shards() {
         walk::documents_while(shard, &options, args.input.content_mode(), watch, |found| {
             match found {
                 Found::Document { document, text } => {
                     let url = document.url.unwrap_or(document.id);
                     // Crawls meet an address again; the first page of it stays.
-                    if !seen.insert(hash::digest(url.as_bytes())) {
+                    if builder.has(url) {
                         twice += 1;
                         return Ok(true);
                     }
@@ -39,6 +37,7 @@ pub(crate) fn run(args: &CensusIndexArgs, watch: &Arc<Watch>) -> Result<Outcome,
                         refused = Some(error);
                         return Ok(false);
                     }
+                    added += 1;
                 }
                 Found::Rejected(_) => rejected += 1,
                 Found::Skipped(_) => {}
@@ -55,7 +54,7 @@ pub(crate) fn run(args: &CensusIndexArgs, watch: &Arc<Watch>) -> Result<Outcome,
     if twice > 0 {
         tell(format_args!("{} pages have an address that came before and are left out", thousands(twice)));
     }
-    if seen.is_empty() {
+    if added == 0 {
         return Err(Failure::Missing(
             "there are no pages to index; see whether --text-field and --input-format fit".to_owned(),
         ));
