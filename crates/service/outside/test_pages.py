@@ -3,11 +3,10 @@
 import unittest
 
 from selenium import webdriver
-from selenium.common.exceptions import NoAlertPresentException
+from selenium.common.exceptions import NoAlertPresentException, WebDriverException
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.expected_conditions import staleness_of
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from serving import HOSTILE, TOKEN, Folder, Server, words
@@ -56,15 +55,23 @@ class Pages(unittest.TestCase):
 
     def follow(self, element):
         """Presses a link or a button, and waits for the page behind it."""
-        before = self.find("html")
-        element.click()
-        WebDriverWait(self.driver, SECONDS).until(staleness_of(before))
+        self.leave(element.click)
 
     def enter(self, field, words):
         """Types words and Enter, and waits for the page behind it."""
-        before = self.find("html")
-        field.send_keys(words + Keys.ENTER)
-        WebDriverWait(self.driver, SECONDS).until(staleness_of(before))
+        self.leave(lambda: field.send_keys(words + Keys.ENTER))
+
+    def leave(self, act):
+        """Acts, and waits until another page stands there, whole.
+
+        The page that is left carries a mark. To ask an element of it whether it is still there is no way: between
+        two pages the driver answers that with errors of several kinds.
+        """
+        self.driver.execute_script("window.left = true")
+        act()
+        arrived = "return !window.left && document.readyState === 'complete'"
+        wait = WebDriverWait(self.driver, SECONDS, ignored_exceptions=[WebDriverException])
+        wait.until(lambda driver: driver.execute_script(arrived))
 
     def text(self):
         return self.find("body").text
