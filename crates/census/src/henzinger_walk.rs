@@ -46,6 +46,8 @@ pub enum Odds {
 pub struct Seen {
     /// How often each page was visited after the burn-in.
     pub visits: BTreeMap<Page, u64>,
+    /// The same pages in the order of their first visits.
+    pub order: Vec<Page>,
     /// The links of every page that was fetched.
     pub links: BTreeMap<Page, Vec<Page>>,
     /// Steps that count.
@@ -68,14 +70,16 @@ impl HenzingerWalk {
         let mut visited = Visited::default();
         let mut page = *random.pick(seeds).ok_or(CensusError::Start(0))?;
         for step in 0..self.steps {
-            let next = match fetch(web, page, &mut seen.links) {
-                Some(links) => {
+            let links = fetch(web, page, &mut seen.links);
+            let next =
+                links.map(|links| if random.chance(self.jump) { None } else { random.pick(links).copied() });
+            let next = match next {
+                Some(next) => {
                     visited.note(web.host(page), page);
                     if step >= self.burn_in {
-                        *seen.visits.entry(page).or_default() += 1;
-                        seen.steps += 1;
+                        seen.note(page);
                     }
-                    if random.chance(self.jump) { None } else { random.pick(links).copied() }
+                    next
                 }
                 None => {
                     seen.failures += 1;
@@ -137,6 +141,15 @@ impl Visited {
 }
 
 impl Seen {
+    fn note(&mut self, page: Page) {
+        let visits = self.visits.entry(page).or_default();
+        if *visits == 0 {
+            self.order.push(page);
+        }
+        *visits += 1;
+        self.steps += 1;
+    }
+
     /// Every visited page with one over its odds, ascending: the weight that makes visits uniform. `random` decides in a
     /// mixture.
     pub fn weights(&self, odds: Odds, jump: f64, random: &mut Random) -> Vec<(Page, f64)> {

@@ -84,7 +84,7 @@ pub fn second_eigenvalue<N: Neighbours + ?Sized>(neighbours: &N, degree: u64) ->
 /// second one on average: one over it is about the number of steps after which the walk forgets where it is. 0 for a graph of several
 /// parts, none for one with a node that is joined to no other.
 ///
-/// Eigenvalues below 0 are left aside: they are the lazy walk's business, whose gap this is in any case. Where iteration
+/// Eigenvalues below 0 are left aside: a lazy walk has none, and of the other they say how much it alternates. Where iteration
 /// stops short, the gap is too large. Sixty thousand pages take seconds, a third of a million
 /// more than half a minute.
 pub fn gap<N: Neighbours + ?Sized>(neighbours: &N, lazy: bool) -> Option<f64> {

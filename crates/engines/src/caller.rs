@@ -1,4 +1,5 @@
-//! Who asks an engine: within a budget, with a pause between calls, again when there was silence, and never the same question twice.
+//! Who asks an engine: within a budget, with a pause between calls, again when there was silence, and else no question twice, but for
+//! the few that are asked again to see whether the answer is the same.
 //!
 //! Every answer goes to a [`Transcript`], and a question that is in it is answered from there. So a job that was stopped goes on by
 //! being run again with the same seed and the same transcript: no call is made a second time. The budget is charged for a recorded
@@ -56,7 +57,7 @@ impl Default for Manners {
     }
 }
 
-/// Calls in a row without an answer that end a run: five questions with four tries each.
+/// Calls in a row without an answer that end a run: five questions with four tries each. Fetches, too, as long as none had a page.
 const MOST_SILENT: u32 = 20;
 
 /// What was asked so far.
@@ -91,8 +92,11 @@ pub struct Caller {
     last: Option<Instant>,
     /// Until when the engine wants to be left alone.
     not_before: Option<Instant>,
-    /// Tries without an answer since the last one that had one.
+    /// Calls without an answer since the last one that had one.
     silent: u32,
+    /// Fetches without a page, before one had it.
+    in_vain: u32,
+    has_fetched: bool,
     /// Nothing may be asked beyond the record.
     replays: bool,
     watcher: Option<Watcher>,
@@ -119,10 +123,10 @@ impl Caller {
         Ok(Caller::of(engine, transcript, manners, false))
     }
 
-    /// Over a record alone; counts as the original did.
-    pub fn replay(path: &Path, manners: Manners) -> Result<Self, EngineError> {
+    /// Over a record alone, called so, or as the engine was; counts as the original did.
+    pub fn replay(name: Option<&str>, path: &Path, manners: Manners) -> Result<Self, EngineError> {
         let transcript = Transcript::read(path)?;
-        let engine = Box::new(Replay::open(path)?);
+        let engine = Box::new(Replay::open(name, path)?);
         Ok(Caller::of(engine, transcript, manners, true))
     }
 
@@ -136,6 +140,8 @@ impl Caller {
             last: None,
             not_before: None,
             silent: 0,
+            in_vain: 0,
+            has_fetched: false,
             replays,
             watcher: None,
         }
@@ -157,7 +163,7 @@ impl Caller {
     ) -> Result<Self, EngineError> {
         let spec = Spec::parse(spec)?;
         match spec.transcript() {
-            Some(path) => Caller::replay(path, manners),
+            Some(path) => Caller::replay(spec.name.as_deref(), path, manners),
             None => Caller::new(spec.open(options)?, transcript, manners),
         }
     }
@@ -172,11 +178,6 @@ impl Caller {
         &self.wary
     }
 
-    /// How the engine is treated.
-    pub fn manners(&self) -> &Manners {
-        &self.manners
-    }
-
     /// Changes the budget; what was charged stays charged.
     pub fn allow(&mut self, calls: u64, fetches: u64) {
         (self.manners.calls, self.manners.fetches) = (calls, fetches);
@@ -187,7 +188,7 @@ impl Caller {
             if self.replays {
                 // Where the run ended for want of budget, so does its replay.
                 self.afford(ask)?;
-                return Err(not_recorded(self.transcript.header(), ask));
+                return Err(not_recorded(self.engine.name(), ask));
             }
             return self.ask_engine(ask);
         };
@@ -220,13 +221,12 @@ impl Caller {
             match self.call(ask) {
                 Ok(answer) => break answer,
                 Err(EngineError::Unanswered { why, after: Some(FOR_EVER), .. }) => {
-                    // One page may be barred; searches that are never answered are an engine that is not.
-                    self.silent += u32::from(!matches!(ask, Question::Fetch { .. }));
+                    self.in_silence(ask);
                     break Answer::Failed(why);
                 }
                 Err(EngineError::Unanswered { why, after, .. }) => {
                     self.leave_alone(after)?;
-                    self.silent += 1;
+                    self.in_silence(ask);
                     if tries >= self.manners.tries {
                         break Answer::Failed(why);
                     }
@@ -235,7 +235,7 @@ impl Caller {
                 Err(fatal) => return Err(fatal),
             }
         };
-        if answer.failure().is_none() {
+        if answer.failure().is_none() && !ask.is_fetch() {
             self.silent = 0;
         }
         self.counts.retries += u64::from(tries - 1);
@@ -243,17 +243,36 @@ impl Caller {
         self.note(ask, &answer, again.as_ref());
         let entry = Entry { ask: ask.clone(), tries, answer, again };
         self.transcript.add(&entry)?;
-        self.listens(&entry.answer)?;
+        self.listens(&entry.ask, &entry.answer)?;
         Ok(entry.answer)
     }
 
+    /// Counts a call in vain. A page may be barred, or its host away, and others are not: once one was had, fetches do not count.
+    fn in_silence(&mut self, ask: &Question) {
+        match ask.is_fetch() {
+            true => self.in_vain += u32::from(!self.has_fetched),
+            false => self.silent += 1,
+        }
+    }
+
     /// Fails when nothing was answered for long: whoever does not answer should not be asked on.
-    fn listens(&self, last: &Answer) -> Result<(), EngineError> {
-        let Some(why) = last.failure().filter(|_| self.silent >= MOST_SILENT) else { return Ok(()) };
-        let told = format!(
-            "the last {} calls had no answer ({why}); mend that, and go on with the same transcript and --retry-failed",
-            self.silent
-        );
+    fn listens(&mut self, ask: &Question, last: &Answer) -> Result<(), EngineError> {
+        let why = match last {
+            Answer::Failed(why) => why,
+            Answer::Page(None) => {
+                self.in_silence(ask);
+                "no page"
+            }
+            _ => return Ok(()),
+        };
+        let told = if self.silent >= MOST_SILENT {
+            format!("the last {} calls had no answer ({why})", self.silent)
+        } else if self.in_vain >= MOST_SILENT {
+            format!("none of {} fetches had a page ({why})", self.in_vain)
+        } else {
+            return Ok(());
+        };
+        let told = format!("{told}; mend that, and go on with the same transcript and --retry-failed");
         Err(EngineError::broken(self.engine.name(), told))
     }
 
@@ -289,9 +308,9 @@ impl Caller {
         if let Some(until) = self.not_before.take() {
             std::thread::sleep(until.saturating_duration_since(Instant::now()));
         }
-        match ask {
-            Question::Fetch { .. } => self.counts.fetches_made += 1,
-            _ => self.counts.calls_made += 1,
+        match ask.is_fetch() {
+            true => self.counts.fetches_made += 1,
+            false => self.counts.calls_made += 1,
         }
         let answer = ask.ask(&mut self.engine);
         self.last = Some(Instant::now());
@@ -319,18 +338,18 @@ impl Caller {
 
     fn charge(&mut self, ask: &Question) -> Result<(), EngineError> {
         self.afford(ask)?;
-        match ask {
-            Question::Fetch { .. } => self.counts.fetches += 1,
-            _ => self.counts.calls += 1,
+        match ask.is_fetch() {
+            true => self.counts.fetches += 1,
+            false => self.counts.calls += 1,
         }
         Ok(())
     }
 
     /// Fails when there is no budget for a question.
     fn afford(&self, ask: &Question) -> Result<(), EngineError> {
-        let (spent, budget, what) = match ask {
-            Question::Fetch { .. } => (self.counts.fetches, self.manners.fetches, "fetches"),
-            _ => (self.counts.calls, self.manners.calls, "calls"),
+        let (spent, budget, what) = match ask.is_fetch() {
+            true => (self.counts.fetches, self.manners.fetches, "fetches"),
+            false => (self.counts.calls, self.manners.calls, "calls"),
         };
         if spent < budget {
             return Ok(());
@@ -340,6 +359,9 @@ impl Caller {
 
     fn note(&mut self, ask: &Question, answer: &Answer, again: Option<&Answer>) {
         self.counts.failures += u64::from(answer.failure().is_some());
+        if let Answer::Page(Some(_)) = answer {
+            (self.in_vain, self.has_fetched) = (0, true);
+        }
         self.wary.answered(ask, answer);
         if let (Question::Search { query, limit }, Answer::Results(results)) = (ask, answer) {
             self.wary.saw(query, *limit, results);

@@ -191,7 +191,9 @@ pub enum EngineError {
         budget: u64,
     },
     /// A transcript does not have this question.
-    #[error("the transcript of {engine} has no answer to {what}; ask the engine itself")]
+    #[error(
+        "the transcript of {engine} has no answer to {what}; give the own documents, seed, limit and budgets that it was made with, or ask the engine itself"
+    )]
     NotRecorded {
         /// The engine.
         engine: String,

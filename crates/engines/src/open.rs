@@ -93,7 +93,7 @@ impl Spec {
             Kind::Tantivy => self.tantivy(options),
             Kind::Sqlite => self.sqlite(options),
             Kind::Http => self.http(options),
-            Kind::Transcript => Ok(Box::new(Replay::open(&self.path)?)),
+            Kind::Transcript => Ok(Box::new(Replay::open(self.name.as_deref(), &self.path)?)),
         }
     }
 

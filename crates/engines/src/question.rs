@@ -31,6 +31,11 @@ pub enum Question {
 }
 
 impl Question {
+    /// Whether it asks for a page; else it is a call.
+    pub(crate) fn is_fetch(&self) -> bool {
+        matches!(self, Question::Fetch { .. })
+    }
+
     /// What tells it from all others.
     pub(crate) fn key(&self) -> u128 {
         let (kind, limit, words) = match self {

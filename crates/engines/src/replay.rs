@@ -13,12 +13,15 @@ use crate::transcript::{Header, Transcript};
 #[derive(Debug)]
 pub struct Replay {
     transcript: Transcript,
+    name: String,
 }
 
 impl Replay {
-    /// Of the transcript in this file.
-    pub fn open(path: &Path) -> Result<Self, EngineError> {
-        Ok(Replay { transcript: Transcript::read(path)? })
+    /// Of the transcript in this file, called so, or as the engine was.
+    pub fn open(name: Option<&str>, path: &Path) -> Result<Self, EngineError> {
+        let transcript = Transcript::read(path)?;
+        let name = name.unwrap_or(&transcript.header().engine).to_owned();
+        Ok(Replay { transcript, name })
     }
 
     fn header(&self) -> &Header {
@@ -28,18 +31,18 @@ impl Replay {
     fn answer(&mut self, ask: &Question) -> Result<Answer, EngineError> {
         match self.transcript.find(ask)? {
             Some(found) => Ok(found.entry.answer),
-            None => Err(not_recorded(self.header(), ask)),
+            None => Err(not_recorded(&self.name, ask)),
         }
     }
 
     fn failed(&self, ask: &Question, answer: Answer) -> EngineError {
-        failed(&self.header().engine, ask, &answer)
+        failed(&self.name, ask, &answer)
     }
 }
 
 /// The error for a question that nobody asked.
-pub(crate) fn not_recorded(header: &Header, ask: &Question) -> EngineError {
-    EngineError::NotRecorded { engine: header.engine.clone(), what: ask.to_string() }
+pub(crate) fn not_recorded(engine: &str, ask: &Question) -> EngineError {
+    EngineError::NotRecorded { engine: engine.to_owned(), what: ask.to_string() }
 }
 
 /// The error for a recorded failure, or for an answer that belongs to another sort of question.
@@ -50,7 +53,7 @@ pub(crate) fn failed(engine: &str, ask: &Question, answer: &Answer) -> EngineErr
 
 impl SearchEngine for Replay {
     fn name(&self) -> &str {
-        &self.header().engine
+        &self.name
     }
 
     fn kind(&self) -> &str {

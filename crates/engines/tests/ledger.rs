@@ -273,6 +273,32 @@ fn who_never_answers_is_not_asked_for_ever() {
 }
 
 #[test]
+fn pages_that_can_never_be_had_end_a_run_though_searches_are_answered() {
+    let ask = |status: u16| {
+        let server = Server::start(move |request| match request.path() {
+            "/s" => Response::json(&json!({ "r": [], "n": 0 })),
+            _ => Response::status(status),
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let described = server.describe(folder.path(), SMALL);
+        let manners = Manners { tries: 1, ..hasty() };
+        let mut caller =
+            Caller::open(described.to_str().unwrap(), &Options::default(), None, manners).unwrap();
+        (0..100).find_map(|number| {
+            caller.search(&Query::all([format!("w{number}")]), 5).unwrap();
+            let fetched = caller.fetch(&format!("p{number}"));
+            fetched.err().filter(|error| !error.is_transient()).map(|error| (number, error.to_string()))
+        })
+    };
+    // Barred, broken, not there: twenty of any sort are enough.
+    for status in [403, 500, 404] {
+        let (number, told) = ask(status).unwrap();
+        assert_eq!(number, 19, "{told}");
+        assert!(told.contains("none of 20 fetches had a page"), "{told}");
+    }
+}
+
+#[test]
 fn nobody_listening_is_silence() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(|_| Response::status(200));

@@ -60,7 +60,7 @@ fn what_omega_said_is_on_record() {
     assert_eq!(first.wary().sentences(), [""; 0]);
     let counts = first.counts();
     drop(first);
-    let mut replay = Caller::replay(&path, manners()).unwrap();
+    let mut replay = Caller::replay(None, &path, manners()).unwrap();
     assert_eq!(job(&mut replay), log);
     assert_eq!((replay.counts().calls, replay.counts().fetches), (counts.calls, counts.fetches));
     assert!(replay.search(&Query::all(["never", "asked"]), 10).is_err());

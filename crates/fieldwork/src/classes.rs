@@ -32,8 +32,8 @@ pub fn distinct(
         }
         match likes(desk, met.page) {
             Ok(Some(likes)) => {
-                // It stands for the others that were looked at as well.
-                let weight = met.weight * draw.looked_at as f64;
+                // It stands for the others that were met as well.
+                let weight = met.weight * draw.met.len() as f64;
                 seen.push((weight, weight / likes as f64));
             }
             Ok(None) => {}

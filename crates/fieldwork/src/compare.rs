@@ -110,7 +110,7 @@ pub fn draw(desks: &mut [Desk<'_>], plan: &Plan) -> Result<Vec<Side>, FieldError
         }
     }
     for (desk, draws) in desks.iter().zip(&draws) {
-        enough(desk, draws.len())?;
+        enough(desk, draws.iter().map(|draw| &draw.0))?;
     }
     let sides = draws.into_iter().zip(&samplers).zip(&*desks).zip(told);
     Ok(sides
@@ -289,8 +289,12 @@ pub fn compare(sides: &[Side], seed: u64) -> Comparison {
     let unsure = unsures.iter().copied().fold(0.0, f64::max);
     found.union = widened(on_log_scale(&now, &rounds, |said| held(said, &|_| true)), unsure);
     let kinds: BTreeSet<u64> = now.parts.iter().flatten().flat_map(|parts| parts.keys().copied()).collect();
-    let part =
-        |kind: u64| Some((kind, spread(&now, &rounds, |said| held(said, &|engines| engines == kind))?));
+    let part = |kind: u64| {
+        let pages = spread(&now, &rounds, |said| held(said, &|engines| engines == kind));
+        // What holds for the union holds for its parts; one that was hardly met may be none at all.
+        let pages = pages.map(|pages| if pages.interval.0 > 0.0 { pages.widened(unsure) } else { pages });
+        Some((kind, pages?))
+    };
     found.parts = kinds.into_iter().filter_map(part).collect();
     found
 }

@@ -1,6 +1,7 @@
 //! Asks one engine and remembers what it said: answers to single words, and what is on fetched pages.
 //!
-//! In memory: 4 bytes for each result of a word that was asked for, and 12 for each different word of a fetched page.
+//! In memory: 4 bytes for each result of a word that was asked for, 12 for each different word of a fetched page, and for each different
+//! page that was a result its address twice and some 60 bytes.
 
 use std::collections::{HashMap, HashSet};
 

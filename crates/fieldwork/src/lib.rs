@@ -65,6 +65,16 @@ pub enum FieldError {
         /// Calls that were made.
         calls: u64,
     },
+    /// There are results, and none of them is of use.
+    #[error(
+        "{engine} shows results, but of {looked_at} that were looked at none could be read and has the word asked for; see to how its pages are fetched"
+    )]
+    Unread {
+        /// The engine.
+        engine: String,
+        /// Results that were looked at.
+        looked_at: u64,
+    },
     /// Nothing of what was asked for is there.
     #[error(
         "{engine} has none of the pages that the own corpus' words ask for; choose an own corpus that is more like it"

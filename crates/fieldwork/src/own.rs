@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use lookalike_text::hash;
+
 use crate::words;
 
 /// A word of the own corpus, by its number there.
@@ -19,6 +21,7 @@ pub struct Own {
     /// Where the words of each document end.
     ends: Vec<usize>,
     words: Vec<WordId>,
+    digest: u128,
 }
 
 impl Own {
@@ -29,6 +32,7 @@ impl Own {
 
     /// Takes a document.
     pub fn add(&mut self, text: &str) {
+        self.digest = self.digest.wrapping_add(hash::digest(text.as_bytes()));
         let start = self.words.len();
         words::each(text, |word| {
             let number = match self.numbers.get(word) {
@@ -56,6 +60,11 @@ impl Own {
             self.frequencies[word as usize] += 1;
         }
         self.ends.push(self.words.len());
+    }
+
+    /// What tells these documents from others, in whatever order they came.
+    pub fn digest(&self) -> u128 {
+        self.digest
     }
 
     /// Number of documents.

@@ -1,9 +1,10 @@
 //! Whether an engine has a page: by its address where the engine can be asked for one, else by a strong query of the page's rarest words.
 //!
-//! With a strong query a page is there when its address is among the results, or a page that has almost the same words. Pages that no
+//! With a strong query a page is there when its address, in canonical form, is among the results, or a page that has almost the same words. Pages that no
 //! word of the own corpus is on cannot be asked for.
 
 use lookalike_engines::EngineError;
+use lookalike_overlap::canonical::canonical;
 
 use crate::desk::{Contents, Desk};
 
@@ -57,8 +58,8 @@ pub fn by_strong_query(desk: &mut Desk<'_>, url: &str, contents: &Contents) -> R
         return Ok(Presence::Unknown);
     }
     let Some(results) = desk.search_all(&query)? else { return Ok(Presence::Unknown) };
-    let wanted = plain(url);
-    if results.iter().any(|&page| plain(desk.url(page)) == wanted) {
+    let wanted = canonical(url);
+    if results.iter().any(|&page| canonical(desk.url(page)) == wanted) {
         return Ok(Presence::There);
     }
     for &page in results.iter().take(LOOKED_AT) {
@@ -67,23 +68,4 @@ pub fn by_strong_query(desk: &mut Desk<'_>, url: &str, contents: &Contents) -> R
         }
     }
     Ok(Presence::Missing)
-}
-
-/// An address without what makes no difference: scheme, `www.`, a slash at the end, a fragment.
-fn plain(url: &str) -> &str {
-    let url = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let url = url.split_once('#').map_or(url, |(before, _)| before);
-    url.strip_prefix("www.").unwrap_or(url).trim_end_matches('/')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_that_are_one() {
-        assert_eq!(plain("https://www.a.org/b/#top"), plain("http://a.org/b"));
-        assert_ne!(plain("http://a.org/b"), plain("http://a.org/c"));
-        assert_eq!(plain("page-17"), "page-17");
-    }
 }

@@ -253,7 +253,7 @@ pub fn unheard<'d>(draws: impl Iterator<Item = &'d Draw>, amiss: &Amiss) -> f64 
     if heard > 0.0 { looked_at / heard } else { 1.0 }
 }
 
-/// How many uniform pages would tell as much as these weights.
+/// How many equal weights would tell as much as these.
 pub fn effective(weights: impl Iterator<Item = f64>) -> f64 {
     let (sum, squares) =
         weights.fold((0.0, 0.0), |(sum, squares), weight| (sum + weight, squares + weight * weight));

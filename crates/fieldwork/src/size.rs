@@ -71,16 +71,24 @@ pub fn sample(desk: &mut Desk<'_>, plan: &Plan) -> Result<Sample, FieldError> {
     let mut sampler = Sampler::new(&pool, plan.looked_at, Random::part(plan.seed, 1));
     let draws = until_spent(&mut sampler, desk, (plan.draws, plan.calls))?;
     let (amiss, found_by_own_word) = (sampler.amiss, sampler.found_by_own_word());
-    enough(desk, draws.len())?;
+    enough(desk, draws.iter())?;
     Ok(Sample { pool, draws, found_by_own_word, amiss })
 }
 
-/// Fails where there are too few draws to say anything.
-pub(crate) fn enough(desk: &Desk<'_>, draws: usize) -> Result<(), FieldError> {
-    if draws >= FEWEST {
-        return Ok(());
+/// Fails where draws are too few to say anything, or no page was met.
+pub(crate) fn enough<'d>(
+    desk: &Desk<'_>,
+    draws: impl ExactSizeIterator<Item = &'d Draw>,
+) -> Result<(), FieldError> {
+    let (engine, calls, count) = (desk.name().to_owned(), desk.cost().calls, draws.len());
+    let (looked_at, met) =
+        draws.fold((0, 0), |sums, draw| (sums.0 + draw.looked_at as u64, sums.1 + draw.met.len()));
+    match (count, looked_at, met) {
+        (..FEWEST, ..) => Err(FieldError::FewDraws { engine, calls, draws: count }),
+        (_, 0, _) => Err(FieldError::Nothing { engine }),
+        (_, _, 0) => Err(FieldError::Unread { engine, looked_at }),
+        _ => Ok(()),
     }
-    Err(FieldError::FewDraws { engine: desk.name().to_owned(), calls: desk.cost().calls, draws })
 }
 
 /// The pages that were met: how many different words each has, and how many pages it stands for.
@@ -98,18 +106,23 @@ impl Sample {
         let pages = self.mean(desk, |words| 1.0 / reach.of(words))?;
         let reached = self.mean(desk, |_| 1.0)?;
         let usable = self.draws.iter().filter(|draw| draw.results > 0).count();
-        let weights = self.draws.iter().flat_map(|draw| draw.met.iter().map(|met| met.weight));
         let share = (reached.value / pages.value).min(1.0);
         let error = reach.unsure(share);
         let coverage = Estimate::on_log_scale(share, error);
+        let coverage = Estimate { interval: (coverage.interval.0, coverage.interval.1.min(1.0)), ..coverage };
         Ok(Size {
             pages: pages.widened(error),
             reached: reached.widened(0.0),
             coverage,
             pool: self.pool.len(),
             draws: (self.draws.len(), usable),
-            effective: effective(weights),
+            effective: self.effective(),
         })
+    }
+
+    /// How many uniform pages would tell as much: pages of one draw come together.
+    pub fn effective(&self) -> f64 {
+        effective(self.draws.iter().map(Draw::size))
     }
 
     /// What all pages that the pool reaches weigh together, each by the number of its different words.

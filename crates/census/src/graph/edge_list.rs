@@ -1,8 +1,8 @@
 //! A graph from lines `from to`.
 //!
 //! The two stand apart by a tab, else by blanks, else by a comma, so that addresses with commas can be read from lines with tabs.
-//! Lines that begin with `#` or `%` and empty ones are skipped. Pages are numbers from 0 or names of any kind; names are
-//! numbered as they come, and kept.
+//! Lines that begin with `#` or `%` and empty ones are skipped, and so is a first line that names columns. Pages are numbers from 0
+//! or names of any kind; names are numbered as they come, and kept.
 
 use std::io::BufRead;
 
@@ -31,13 +31,23 @@ pub struct EdgeList {
     pub lines: u64,
 }
 
+/// What columns of links are called where a first line names them.
+const COLUMNS: [[&str; 2]; 6] = [
+    ["from", "to"],
+    ["source", "target"],
+    ["source", "destination"],
+    ["src", "dst"],
+    ["src", "dest"],
+    ["fromnodeid", "tonodeid"],
+];
+
 /// Pages that may have no link at all before their numbers are taken for names.
 const SPARSE: u64 = 1 << 20;
 
 impl EdgeList {
     /// Reads a graph; a line that is not understood is an error.
     pub fn read(input: impl BufRead, naming: Naming) -> Result<EdgeList, GraphError> {
-        let mut reader = Reader { naming, names: Names::default(), arcs: Vec::new() };
+        let mut reader = Reader { naming, names: Names::default(), arcs: Vec::new(), begun: false };
         for_each_line(input, |number, line| {
             if !line.trim().is_empty() && !line.starts_with(['#', '%']) {
                 reader.line(number, line)?;
@@ -53,6 +63,21 @@ impl EdgeList {
             Some(names) => names.find(page),
             None => page.parse().ok().filter(|&number: &u32| (number as usize) < self.graph.nodes()),
         }
+    }
+
+    /// The host of each page, by number, where names are addresses; nothing where none is.
+    pub fn hosts(&self) -> Option<Vec<u32>> {
+        let names = self.names.as_ref()?;
+        let (mut hosts, mut are_addresses) = (Names::default(), false);
+        let of = (0..self.graph.nodes() as u32).map(|page| {
+            let name = names.name(page).unwrap_or_default();
+            let host =
+                name.split_once("://").map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(rest));
+            are_addresses |= host.is_some();
+            hosts.number(host.unwrap_or(name))
+        });
+        let of: Option<Vec<u32>> = of.collect();
+        of.filter(|_| are_addresses)
     }
 
     /// What stands for a page in the lines.
@@ -85,6 +110,7 @@ struct Reader {
     naming: Naming,
     names: Names,
     arcs: Vec<(u32, u32)>,
+    begun: bool,
 }
 
 impl Reader {
@@ -92,6 +118,10 @@ impl Reader {
         let [from, to] = fields(line).ok_or_else(|| {
             GraphError::line(number, "does not have two fields; write FROM and TO with a tab between them")
         })?;
+        // Nothing was read before; a second line like it is a link.
+        if !std::mem::replace(&mut self.begun, true) && are_columns([from, to]) {
+            return Ok(());
+        }
         if self.naming == Naming::Detect {
             let numbers = [from, to].iter().all(|field| field.parse::<u64>().is_ok());
             self.naming = if numbers { Naming::Numbers } else { Naming::Names };
@@ -131,6 +161,14 @@ impl Reader {
         let nodes = names.as_ref().map_or(0, Names::len);
         Ok(EdgeList { lines: self.arcs.len() as u64, graph: Graph::of_arcs(nodes, &self.arcs), names })
     }
+}
+
+/// Whether these are names of columns, in any spelling: `from`, `From_Node_ID`, `"source"`.
+fn are_columns(fields: [&str; 2]) -> bool {
+    let plain = fields.map(|field| {
+        field.chars().filter(|character| character.is_alphanumeric()).collect::<String>().to_lowercase()
+    });
+    COLUMNS.contains(&plain.each_ref().map(String::as_str))
 }
 
 /// The two fields of a line.
@@ -174,8 +212,24 @@ mod tests {
         assert_eq!(list.graph.links(0), [1]);
         assert_eq!((list.find("http://a/x,y"), list.name(1)), (Some(0), "http://b/".to_owned()));
         assert_eq!(list.find("d"), Some(3));
+        let hosts = read("http://a/x\thttp://b\nhttp://a?y\tc\n").unwrap().hosts().unwrap();
+        assert!(hosts[0] == hosts[2] && hosts[0] != hosts[1] && hosts[3] != hosts[1]);
+        assert!(read("a b\n").unwrap().hosts().is_none() && read("0 1\n").unwrap().hosts().is_none());
         let forced = EdgeList::read("7 9\n9 7".as_bytes(), Naming::Names).unwrap();
         assert_eq!((forced.graph.nodes(), forced.name(0)), (2, "7".to_owned()));
+    }
+
+    #[test]
+    fn names_of_columns_are_no_link() {
+        for text in
+            ["from,to\n0,1\n", "# x\nSource\tTarget\n0\t1\n", "\"From_Node_ID\",\"To_Node_ID\"\n0,1\n"]
+        {
+            let list = read(text).unwrap();
+            assert_eq!((list.graph.nodes(), list.lines, list.names.is_none()), (2, 1, true), "{text}");
+        }
+        // Only before all links, and only both of them.
+        assert_eq!(read("a\tb\nfrom\tto\n").unwrap().lines, 2);
+        assert_eq!(read("from\tb\n").unwrap().lines, 1);
     }
 
     #[test]

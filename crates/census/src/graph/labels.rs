@@ -1,6 +1,7 @@
 //! What is known of pages, one JSON object a line: `id`, and any fields with numbers, truths or words.
 //!
-//! A number is averaged over a sample, a truth counts as 0 or 1, and of a word the share of pages that have it is asked for.
+//! A number is averaged over a sample, a truth counts as 0 or 1, and of a word or a certain number the share of pages that have it is
+//! asked for.
 //! 8 bytes for each page and field, 4 where the field has words.
 
 use std::collections::BTreeMap;
@@ -90,17 +91,30 @@ impl Labels {
         Ok(())
     }
 
-    /// The numbers of a field by page, NaN where there is none; none without such a field. `field=word` asks for the share of
-    /// pages that have this word in it; none when no page does.
+    /// The numbers of a field by page, NaN where there is none; none without such a field. `field=value` asks for the share of
+    /// pages that have this word, number or truth in it; none when no page does.
     pub fn values(&self, field: &str) -> Option<Vec<f64>> {
         if let Some(Column::Numbers(numbers)) = self.fields.get(field) {
             return Some(numbers.clone());
         }
-        let (name, word) = field.split_once('=')?;
-        let Column::Words { words, of } = self.fields.get(name)? else { return None };
-        let wanted = words.find(word)?;
-        let share = |&own: &u32| if own == NONE { f64::NAN } else { f64::from(u8::from(own == wanted)) };
-        Some(of.iter().map(share).collect())
+        let (name, value) = field.split_once('=')?;
+        let share =
+            |is_known: bool, is_it: bool| if is_known { f64::from(u8::from(is_it)) } else { f64::NAN };
+        match self.fields.get(name)? {
+            Column::Words { words, of } => {
+                let wanted = words.find(value)?;
+                Some(of.iter().map(|&own| share(own != NONE, own == wanted)).collect())
+            }
+            Column::Numbers(numbers) => {
+                let wanted = match value {
+                    "true" => 1.0,
+                    "false" => 0.0,
+                    number => number.parse().ok()?,
+                };
+                let shares = || numbers.iter().map(|&own| share(!own.is_nan(), own == wanted));
+                shares().any(|has| has == 1.0).then(|| shares().collect())
+            }
+        }
     }
 }
 
@@ -151,6 +165,12 @@ mod tests {
         let german = labels.values("lang=de").unwrap();
         assert_eq!((german[0], german[2], german[1].is_nan()), (1.0, 0.0, true));
         assert!(labels.values("lang=it").is_none() && labels.values("links").is_none());
+        for (field, wanted) in [("words=12", [1.0, 0.0]), ("words=3.5", [0.0, 1.0])] {
+            let share = labels.values(field).unwrap();
+            assert_eq!(([share[0], share[2]], share[1].is_nan()), (wanted, true), "{field}");
+        }
+        assert_eq!(labels.values("spam=true").unwrap()[0], 1.0);
+        assert!(["words=7", "words=many", "spam=false"].iter().all(|field| labels.values(field).is_none()));
         assert!(labels.values("spam").unwrap()[2].is_nan());
         assert!(labels.values("lang").is_none() && labels.values("no").is_none());
     }

@@ -11,11 +11,10 @@
 //! which was looked at once. What they do not see is added: `(1 − π)(R² − Σ R_c²)` for each page, where `π = min(1, w/τ)` is how likely it
 //! was to be looked at, `R` is how far it moves the share, and `R_c` is the part of that in one cluster.
 
-use super::clusters::{Clusters, Ratio, error, t};
-use super::estimates::Mean;
+use super::clusters::{Clusters, Ratio, error};
+use super::estimates::{self, Mean};
 use super::known::PageMap;
 use super::{Sample, Walk};
-use crate::estimate::{Estimate, Z};
 use crate::random::Random;
 
 /// A page that may be looked at.
@@ -82,16 +81,8 @@ pub fn share(walk: &Walk, order: &[Due], seen: &[Option<bool>]) -> Option<Mean> 
     visits.sort_by_key(|visit| (visit.page, visit.cluster));
     let weights = Weights::of(&visits, value);
     let error = between.hypot(weights.shared.sqrt());
-    let spread = value * (1.0 - value);
-    // Where all are alike, the spread says nothing of the sample; then weights do.
-    let effective = if spread > 1e-12 && error > 0.0 {
-        spread / (error * error)
-    } else {
-        weights.effective.min(1.0 / ratio.concentration())
-    };
-    let freedom = ratio.filled().min(looks.len()) - 1;
-    let sure = effective * (Z / t(freedom)).powi(2);
-    let estimate = Estimate { error, ..Estimate::share_of(value, sure) };
+    let by_weights = weights.effective.min(1.0 / ratio.concentration());
+    let (estimate, effective) = estimates::share(value, error, by_weights, ratio.filled().min(looks.len()));
     Some(Mean { estimate, effective, visits: visits.len() as u64, between: clusters.kind })
 }
 

@@ -50,6 +50,8 @@
 //!   by their degree, are not.
 //! - That in-links are missing in a way that depends on the page, or that pages are made up for the walker (traps).
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use super::clusters::{Clusters, Kind, Ratio, error};
@@ -176,7 +178,9 @@ fn enough(walk: &Walk) -> Vec<Check> {
     let known = known_pages(walk);
     let fetched = walk.fetched - walk.failures;
     let whole = !walk.lists.is_empty() && known.saturating_sub(fetched) as f64 <= UNSEEN * known as f64;
-    let (starts, probed) = (walk.starts.len(), walk.fetched - walk.walked);
+    // A page that is named again and again vouches once.
+    let starts = walk.starts.iter().map(|start| start.page).collect::<HashSet<u32>>().len();
+    let probed = walk.fetched - walk.walked;
     vec![
         Check::new("number of seeds", starts as f64, SEEDS as f64).refuse_if(starts < SEEDS && !whole, || {
             format!(

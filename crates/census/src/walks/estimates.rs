@@ -1,13 +1,13 @@
 //! What a walk says of the pages of a web: the mean of a number, or the share of pages that have something.
 //!
 //! Each visit counts by its weight, and the error is the one between [`clusters`](super::clusters): between walkers where there are
-//! many, between blocks of their ways where there are few.
+//! many, between blocks of their ways where there are few. Shares have Wilson's interval, which stays between 0 and 1 and is never certain.
 
 use serde::Serialize;
 
-use super::clusters::{Clusters, Kind, Ratio};
+use super::clusters::{Clusters, Kind, Ratio, t};
 use super::{Sample, Walk};
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, Z};
 
 /// A mean over pages.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,18 +44,25 @@ pub fn mean(walk: &Walk, number: impl Fn(&Sample) -> f64) -> Option<Mean> {
     let clusters = Clusters::new(&walk.samples, walk.starts.len());
     let mut ratio = Ratio::new(clusters.count);
     let (mut visits, mut weight, mut sum, mut squares) = (0, 0.0, 0.0, 0.0);
+    let mut is_share = true;
     for (sample, &cluster) in walk.samples.iter().zip(&clusters.of) {
         let value = number(sample);
         if value.is_nan() {
             continue;
         }
         ratio.add(cluster, sample.weight * value, sample.weight);
+        is_share &= value == 0.0 || value == 1.0;
         visits += 1;
         weight += sample.weight;
         sum += sample.weight * value;
         squares += sample.weight * value * value;
     }
     let estimate = ratio.estimate()?;
+    if is_share {
+        let Estimate { value, error, .. } = estimate;
+        let (estimate, effective) = share(value, error, 1.0 / ratio.concentration(), ratio.filled());
+        return Some(Mean { estimate, effective, visits, between: clusters.kind });
+    }
     let variance = (squares / weight - (sum / weight).powi(2)).max(0.0);
     // A number that never differs says nothing about the sample; then weights do.
     let effective = if variance > 1e-12 * squares && estimate.error > 0.0 {
@@ -64,6 +71,15 @@ pub fn mean(walk: &Walk, number: impl Fn(&Sample) -> f64) -> Option<Mean> {
         1.0 / ratio.concentration()
     };
     Some(Mean { estimate, effective, visits, between: clusters.kind })
+}
+
+/// A share with this error between so many clusters, and how many uniform pages would be as good. Where all pages are alike, their spread says
+/// nothing of the sample, and it is as good as its weights are.
+pub(super) fn share(value: f64, error: f64, by_weights: f64, clusters: usize) -> (Estimate, f64) {
+    let spread = value * (1.0 - value);
+    let effective = if spread > 1e-12 && error > 0.0 { spread / (error * error) } else { by_weights };
+    let sure = effective * (Z / t(clusters.max(2) - 1)).powi(2);
+    (Estimate { error, ..Estimate::share_of(value, sure) }, effective)
 }
 
 /// The mean of a number that is known for each page.
@@ -108,6 +124,28 @@ mod tests {
             assert!(covered >= 34, "{method:?}: {covered} of 40");
             assert_eq!(method != Method::MetropolisHastings, plain < 0.95 * truth, "{method:?}");
         }
+    }
+
+    #[test]
+    fn shares_are_never_certain_and_stay_within_their_bounds() {
+        let mut random = Random::new(3);
+        let n = 3_000;
+        let arcs: Vec<(u32, u32)> =
+            (0..5 * n).map(|_| (random.below(n) as u32, random.below(n) as u32)).collect();
+        let graph = Graph::of_arcs(n, &arcs);
+        let back = graph.transposed();
+        let seeds = seeds::uniform(n, 50, &mut random);
+        let budget = Budget { fetches: 9_000, steps: 600, probes: 0 };
+        let walked = walk(&mut LinkedWeb::new(&graph, &back), Method::Frontier, &seeds, budget, 1).unwrap();
+        let share = |has: &dyn Fn(u32) -> bool| {
+            mean(&walked, |sample| f64::from(u8::from(has(sample.page)))).unwrap().estimate
+        };
+        let (none, all) = (share(&|_| false), share(&|_| true));
+        assert!(none.value == 0.0 && (0.005..0.15).contains(&none.interval.1), "{none:?}");
+        assert!(all.value == 1.0 && (0.85..0.995).contains(&all.interval.0), "{all:?}");
+        let one = walked.samples[0].page;
+        let few = share(&|page| page == one);
+        assert!(few.interval.0 >= 0.0 && few.interval.0 < few.value && few.value < few.interval.1, "{few:?}");
     }
 
     #[test]

@@ -27,6 +27,9 @@ pub struct Mixing {
     pub pages: u64,
     /// One less the second eigenvalue of the walk to random neighbours.
     pub gap: f64,
+    /// Whether every link leads between two halves of the part, so that a walker who moves in every step alternates between them for
+    /// ever. What follows is then about one who stays in every second step on average.
+    pub alternates: bool,
     /// One over the gap: steps after which what is left of the start is a third of what it was.
     pub forgets: f64,
     /// Steps after which a walk is at rest up to 1 %, wherever it began: `ln(2m/0.01)` over the gap with `m` links.
@@ -44,9 +47,33 @@ impl Mixing {
         let both = part(graph, back, &parts.of, largest);
         let Some(gap) = gap(&both, false) else { return Ok(None) };
         let (parts, pages) = (parts.sizes.len(), both.nodes() as u64);
-        let rests = (both.arcs() as f64 / NEAR).ln() / gap;
-        Ok(Some(Mixing { parts, pages, gap, forgets: 1.0 / gap, rests }))
+        let alternates = has_two_halves(&both);
+        let forgets = if alternates { 2.0 } else { 1.0 } / gap;
+        let rests = (both.arcs() as f64 / NEAR).ln() * forgets;
+        Ok(Some(Mixing { parts, pages, gap, alternates, forgets, rests }))
     }
+}
+
+/// Whether all links of a connected web lead between two halves of it.
+fn has_two_halves(both: &Graph) -> bool {
+    const UNSEEN: u8 = 2;
+    let mut halves = vec![UNSEEN; both.nodes()];
+    let mut open = vec![0u32];
+    halves[0] = 0;
+    while let Some(page) = open.pop() {
+        let half = halves[page as usize];
+        for &other in both.links(page) {
+            match halves[other as usize] {
+                UNSEEN => {
+                    halves[other as usize] = 1 - half;
+                    open.push(other);
+                }
+                same if same == half => return false,
+                _ => {}
+            }
+        }
+    }
+    true
 }
 
 /// One part of a web, both ways and without links from a page to itself.
@@ -80,8 +107,21 @@ mod tests {
         let wanted = 1.0 - (std::f64::consts::TAU / f64::from(n)).cos();
         // The ring, two pages with a link, and sixty that are alone.
         assert_eq!((found.parts, found.pages), (62, 30));
-        assert!((found.gap / wanted - 1.0).abs() < 1e-5 && (found.forgets * found.gap - 1.0).abs() < 1e-12);
-        assert!((found.rests * wanted / (60.0f64 / 0.01).ln() - 1.0).abs() < 1e-5);
+        assert!((found.gap / wanted - 1.0).abs() < 1e-5);
+        // A ring of even length has two halves: only a lazy walker forgets.
+        assert!(found.alternates && (found.forgets * found.gap - 2.0).abs() < 1e-12);
+        assert!((found.rests * wanted / (60.0f64 / 0.01).ln() - 2.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn an_odd_ring_does_not_alternate_and_a_star_does() {
+        let ring: Vec<(u32, u32)> = (0..7).map(|page| (page, (page + 1) % 7)).collect();
+        let odd = mixing(&Graph::of_arcs(7, &ring)).unwrap();
+        assert!(!odd.alternates && (odd.forgets * odd.gap - 1.0).abs() < 1e-12);
+        let star: Vec<(u32, u32)> = (1..9).map(|page| (0, page)).collect();
+        assert!(mixing(&Graph::of_arcs(9, &star)).unwrap().alternates);
+        let pair = mixing(&Graph::of_arcs(2, &[(0, 1)])).unwrap();
+        assert!(pair.alternates && (pair.forgets - 1.0).abs() < 1e-9, "{pair:?}");
     }
 
     #[test]

@@ -65,14 +65,16 @@ pub fn henzinger<W: Walkable>(
         let fetched = seen.links.len() as u64 + seen.failures;
         let weights = seen.weights(odds, jump, &mut random);
         let degree = |page: &Page| seen.links.get(page).map_or(0, Vec::len) as u32;
-        let sample = |((page, weight), step): ((Page, f64), u32)| Sample {
+        let weight =
+            |page: &Page| weights.binary_search_by_key(page, |pair| pair.0).map_or(0.0, |at| weights[at].1);
+        let sample = |(page, step): (&Page, u32)| Sample {
             page: page.0,
-            degree: degree(&page),
+            degree: degree(page),
             walker: 0,
             step,
-            weight,
+            weight: weight(page),
         };
-        let walk = finished(weights.into_iter().zip(1..).map(sample).collect(), fetched, seen.failures);
+        let walk = finished(seen.order.iter().zip(1..).map(sample).collect(), fetched, seen.failures);
         // Which pages were seen last cannot be told, so that the walk is not cut but the one before it is taken.
         if fetched > budget.fetches {
             return Ok(within.unwrap_or(walk));

@@ -146,6 +146,8 @@ fn assumptions(convergence: &Convergence) -> Vec<String> {
         seeds,
         "Pages that no known link leads to or from are not counted.",
         "A part of the web whose few ways in and out were not come upon is not counted either.",
+        "Bad seeds are found out less often on large webs: on made-up ones of a million pages in 43 of 60 walks with 10,000 fetches, and \
+         in all with 30,000.",
     ]
     .map(str::to_owned)
     .to_vec()
@@ -187,7 +189,7 @@ mod tests {
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!(json["convergence"]["outcome"], "converged");
         assert_eq!(json["answer"]["means"]["third"]["between"], "walkers");
-        assert_eq!(json["assumptions"].as_array().unwrap().len(), 3);
+        assert_eq!(json["assumptions"].as_array().unwrap().len(), 4);
     }
 
     #[test]

@@ -168,7 +168,8 @@ pub struct CensusCompareArgs {
 
     /// Also say what Bharat and Broder and what Lawrence and Giles make of every engine beside the first
     ///
-    /// Each of the two spends as many calls again as --calls allows, though none that is on record already.
+    /// For every engine but the first, each of the two spends as many calls again as --calls allows, on it and on the first; none
+    /// that is on record already.
     #[arg(long)]
     pub baselines: bool,
 
@@ -188,7 +189,7 @@ pub struct CensusSampleArgs {
     #[command(flatten)]
     pub asking: AskingArgs,
 
-    /// File for the pages, as JSON lines: url, weight, words, bytes
+    /// File for the pages, as JSON lines: url, weight, words, bytes; - is standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 }

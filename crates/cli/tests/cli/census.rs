@@ -83,6 +83,10 @@ fn a_size_is_estimated_recorded_and_replayed() {
         }
         assert_eq!(again.pointer("/engine/calls_made").unwrap(), 0);
     }
+    // Two records are told apart by names.
+    let named = format!("then={replayed}");
+    let again = json(&size(Path::new(&named), &own, "--lower-bound").run().exits(0));
+    assert_eq!((&again["engine"]["name"], &again["pages"]), (&Value::from("then"), &report["pages"]));
     // Cut off in the midst: what is missing is asked for, and no more.
     let bytes = std::fs::read(&record).unwrap();
     std::fs::write(&record, &bytes[..bytes.len() / 2]).unwrap();
@@ -194,6 +198,13 @@ fn a_sample_has_weights() {
     let plain = lines.iter().map(words).sum::<f64>() / lines.len() as f64;
     let weighed = lines.iter().map(|line| words(line) * weight(line)).sum::<f64>() / all;
     assert!(weighed < plain, "long pages are met more often: {weighed} {plain}");
+    let shown = |more: &str| {
+        census(&format!("sample --calls 400 --limit 100 -o - {more}")).path(&one).option("--own", &own).run()
+    };
+    let done = shown("").exits(0);
+    assert_eq!(done.stdout, std::fs::read_to_string(&output).unwrap());
+    assert!(done.stderr.contains("use the weights"), "{}", done.stderr);
+    tells(shown("--json"), 2, "not both");
 }
 
 #[test]

@@ -22,20 +22,26 @@ pub(super) fn own(args: &AskingArgs, watch: &Watch) -> Result<Own, Failure> {
     let corpus = Corpus::open(&args.own, args.reading.options())?;
     let most = args.own_documents.max(1);
     let mut drawn: Vec<(u64, String)> = Vec::new();
+    // The largest lot that may still be drawn: others need not be kept.
+    let mut largest = u64::MAX;
     let (mut ordinal, mut rejected) = (0, 0u64);
     let options = Arc::new((**corpus.options()).clone());
     for shard in corpus.shards() {
         walk::documents(shard, &options, args.reading.content_mode(), watch, |found| {
             match found {
                 Found::Document { text, .. } => {
-                    drawn.push((hash::nth(ordinal, hash::mix(args.seed)), text.to_owned()));
+                    let lot = hash::nth(ordinal, hash::mix(args.seed));
                     ordinal += 1;
+                    if lot <= largest {
+                        drawn.push((lot, text.to_owned()));
+                    }
                 }
                 Found::Rejected(_) => rejected += 1,
                 Found::Skipped(_) => {}
             }
-            if drawn.len() > 2 * most {
+            if drawn.len() > most + most / 4 {
                 thin(&mut drawn, most);
+                largest = drawn[most - 1].0;
             }
             Ok(())
         })?;
@@ -77,11 +83,11 @@ impl<'a> From<&'a AskingArgs> for Terms<'a> {
     }
 }
 
-/// Opens an engine; the record of one of several goes into a folder, under its name.
+/// Opens an engine; the record of one beside others goes into a folder, under its name, which must be its own.
 pub(super) fn caller<'a>(
     spec: &str,
     terms: impl Into<Terms<'a>>,
-    of_several: bool,
+    beside: Option<&[Caller]>,
     watch: &Arc<Watch>,
 ) -> Result<Caller, Failure> {
     let terms = terms.into();
@@ -98,11 +104,14 @@ pub(super) fn caller<'a>(
     };
     let spec = Spec::parse(spec).map_err(|error| Failure::Usage(error.to_string()))?;
     if let Some(record) = spec.transcript() {
-        return Caller::replay(record, manners).map_err(failed(watch));
+        let caller = Caller::replay(spec.name.as_deref(), record, manners).map_err(failed(watch))?;
+        told_apart(caller.name(), beside)?;
+        return Ok(caller);
     }
     let engine = spec.open(&options).map_err(failed(watch))?;
-    let record: Option<PathBuf> = match (terms.transcript, of_several) {
-        (Some(folder), true) => {
+    told_apart(engine.name(), beside)?;
+    let record: Option<PathBuf> = match (terms.transcript, beside) {
+        (Some(folder), Some(_)) => {
             std::fs::create_dir_all(folder)
                 .map_err(|error| Failure::Missing(format!("{} cannot be made: {error}", folder.display())))?;
             Some(folder.join(format!("{}.jsonl", engine.name())))
@@ -111,6 +120,14 @@ pub(super) fn caller<'a>(
     };
     let caller = Caller::new(engine, record.as_deref(), manners).map_err(failed(watch))?;
     Ok(caller.watched(watcher(watch)))
+}
+
+fn told_apart(name: &str, beside: Option<&[Caller]>) -> Result<(), Failure> {
+    if beside.unwrap_or_default().iter().any(|other| other.name() == name) {
+        let why = format!("two engines are called {name}; write NAME=KIND:PATH for one of them");
+        return Err(Failure::Usage(why));
+    }
+    Ok(())
 }
 
 /// What went wrong, or that it was stopped.

@@ -61,7 +61,7 @@ pub(super) fn caller(args: &CensusWalkArgs, watch: &Arc<Watch>) -> Result<Option
         retry_failed: args.retry_failed,
         seed: args.seed,
     };
-    let caller = asking::caller(spec, terms, false, watch)?;
+    let caller = asking::caller(spec, terms, None, watch)?;
     if args.pages.is_empty() && !caller.knows_addresses() {
         return Err(Failure::Usage(format!(
             "{} cannot be asked for an address, so that pages are looked for by their words; give their texts by --pages",

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::asking::{caller, failed, own};
 use super::others::{self, Other};
-use super::{Engine, Told, pages, print_json, print_notes, print_seen};
+use super::{Engine, Recipe, Told, pages, print_json, print_notes, print_seen};
 use crate::args::CensusCompareArgs;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
@@ -45,13 +45,13 @@ pub(super) struct Report {
     /// Pages by the engines that have them, and no other.
     pub(super) parts: Vec<Part>,
     /// All pages of all engines.
-    union: Option<Told>,
+    pub(super) union: Option<Told>,
     /// Whose size is known, so that the union and its parts are in pages; else they are in units of the first engine.
     pub(super) in_pages: bool,
     squares: Option<f64>,
     pub(super) assumed: [&'static str; 3],
     pub(super) unseen: [&'static str; 2],
-    version: &'static str,
+    pub(super) recipe: Recipe,
 }
 
 /// Pages that these engines have, and no other.
@@ -69,12 +69,12 @@ pub(super) struct One {
     pages_looked_for: usize,
     found_under_another_address: u64,
     not_answered: u64,
-    seen: Amiss,
+    pub(super) seen: Amiss,
     /// Beside the first engine.
     pub(super) relative: Option<Told>,
     relative_by_overlap: Option<Told>,
     relative_by_size: Option<Told>,
-    pages: Option<Told>,
+    pub(super) pages: Option<Told>,
     share_of_union: Option<f64>,
     /// What other estimators say of its size beside the first, where they were asked for.
     pub(super) others: Vec<Other>,
@@ -89,9 +89,10 @@ pub(crate) fn run(args: &CensusCompareArgs, watch: &Arc<Watch>) -> Result<Outcom
     }
     args.report.as_deref().map_or(Ok(()), pages::can_be_written)?;
     let own = own(&args.asking, watch)?;
-    let mut callers: Vec<Caller> =
-        args.engines.iter().map(|spec| caller(spec, &args.asking, true, watch)).collect::<Result<_, _>>()?;
-    told_apart(&callers)?;
+    let mut callers: Vec<Caller> = Vec::new();
+    for spec in &args.engines {
+        callers.push(caller(spec, &args.asking, Some(&callers), watch)?);
+    }
     let limits: Vec<usize> = callers.iter().map(|caller| caller.cap()).collect();
     let mut desks: Vec<Desk<'_>> =
         callers.iter_mut().zip(&limits).map(|(caller, &limit)| Desk::new(caller, &own, limit)).collect();
@@ -102,7 +103,8 @@ pub(crate) fn run(args: &CensusCompareArgs, watch: &Arc<Watch>) -> Result<Outcom
     let engines = callers.iter().zip(limits).map(|(caller, limit)| Engine::of(caller, limit)).collect();
     // Others write into the same records.
     drop(callers);
-    let mut report = report(engines, &sides, &found, args.known);
+    let recipe = Recipe::of(&args.asking, &own);
+    let mut report = report(engines, &sides, &found, (args.known, recipe));
     if args.baselines {
         for (one, engine) in report.engines.iter_mut().zip(&args.engines).skip(1) {
             one.others = others::ratios([engine, &args.engines[0]], &args.asking, &own, watch)?;
@@ -119,19 +121,12 @@ pub(crate) fn run(args: &CensusCompareArgs, watch: &Arc<Watch>) -> Result<Outcom
     Ok(Outcome::Done)
 }
 
-fn told_apart(callers: &[Caller]) -> Result<(), Failure> {
-    for (number, caller) in callers.iter().enumerate() {
-        if callers[..number].iter().any(|other| other.name() == caller.name()) {
-            let name = caller.name();
-            return Err(Failure::Usage(format!(
-                "two engines are called {name}; write NAME=KIND:PATH for one of them"
-            )));
-        }
-    }
-    Ok(())
-}
-
-fn report(engines: Vec<Engine>, sides: &[Side], found: &Comparison, known: Option<f64>) -> Report {
+fn report(
+    engines: Vec<Engine>,
+    sides: &[Side],
+    found: &Comparison,
+    (known, recipe): (Option<f64>, Recipe),
+) -> Report {
     let told = |estimate: Option<Estimate>| estimate.map(Told::from);
     let absolute = |estimate: Option<Estimate>| estimate.map(|estimate| estimate.times(known.unwrap_or(1.0)));
     let one = |(x, (engine, side)): (usize, (Engine, &Side))| One {
@@ -162,7 +157,7 @@ fn report(engines: Vec<Engine>, sides: &[Side], found: &Comparison, known: Optio
         squares: found.squares,
         assumed: ASSUMED,
         unseen: UNSEEN,
-        version: env!("CARGO_PKG_VERSION"),
+        recipe,
     }
 }
 
@@ -185,43 +180,9 @@ impl Report {
 
     fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
         let width = self.engines.iter().map(|one| one.engine.name.chars().count()).max().unwrap_or(0).max(8);
-        writeln!(out, "share of the engine on the left that the other has, with 95 % interval")?;
-        for (one, row) in self.engines.iter().zip(&self.shares) {
-            for (other, share) in self.engines.iter().zip(row) {
-                if let Some(share) = share {
-                    let names = format!("{:width$} in {:width$}", one.engine.name, other.engine.name);
-                    writeln!(out, "  {names} {} {}", share.ratio(), bar(share.value))?;
-                }
-            }
-        }
-        writeln!(out, "size beside {}, with 95 % interval", self.engines[0].engine.name)?;
-        for one in &self.engines {
-            if let Some(relative) = &one.relative {
-                writeln!(out, "  {:width$}    {:width$} {}", one.engine.name, "", relative.ratio())?;
-            }
-        }
-        let how = if self.in_pages { "pages, from the known size" } else { "pages, each engine by itself" };
-        writeln!(out, "{how}, with 95 % interval")?;
-        for one in &self.engines {
-            if let Some(pages) = &one.pages {
-                writeln!(out, "  {:width$}    {:width$} {}", one.engine.name, "", pages.pages())?;
-            }
-        }
-        if let Some(union) = &self.union {
-            let told = if self.in_pages { union.pages() } else { union.ratio() };
-            let unit = if self.in_pages {
-                String::new()
-            } else {
-                format!(" ({} is 1)", self.engines[0].engine.name)
-            };
-            writeln!(out, "all together{unit}\n  {:width$}    {:width$} {told}", "", "")?;
-            let names: Vec<String> = self.parts.iter().map(|part| self.who_has(part)).collect();
-            let wide = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(2 * width + 4);
-            for (name, part) in names.iter().zip(&self.parts) {
-                let told = if self.in_pages { part.pages.pages() } else { part.pages.ratio() };
-                writeln!(out, "  {name:wide$} {told}")?;
-            }
-        }
+        self.print_shares(out, width)?;
+        self.print_sizes(out, width)?;
+        self.print_union(out, width)?;
         for one in &self.engines {
             one.engine.print(out)?;
             writeln!(
@@ -240,6 +201,54 @@ impl Report {
         }
         print_notes(out, "taken for granted:", &self.assumed)?;
         print_notes(out, "not seen:", &self.unseen)
+    }
+
+    fn print_shares(&self, out: &mut impl Write, width: usize) -> std::io::Result<()> {
+        writeln!(out, "share of the engine on the left that the other has, with 95 % interval")?;
+        for (one, row) in self.engines.iter().zip(&self.shares) {
+            for (other, share) in self.engines.iter().zip(row) {
+                if let Some(share) = share {
+                    let names = format!("{:width$} in {:width$}", one.engine.name, other.engine.name);
+                    writeln!(out, "  {names} {} {}", share.ratio(), bar(share.value))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn print_sizes(&self, out: &mut impl Write, width: usize) -> std::io::Result<()> {
+        writeln!(out, "size beside {}, with 95 % interval", self.engines[0].engine.name)?;
+        for one in &self.engines {
+            if let Some(relative) = &one.relative {
+                writeln!(out, "  {:width$}    {:width$} {}", one.engine.name, "", relative.ratio())?;
+            }
+        }
+        writeln!(out, "{}, with 95 % interval", self.how_counted())?;
+        for one in &self.engines {
+            if let Some(pages) = &one.pages {
+                writeln!(out, "  {:width$}    {:width$} {}", one.engine.name, "", pages.pages())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where numbers of pages come from.
+    pub(super) fn how_counted(&self) -> &'static str {
+        if self.in_pages { "pages, from the known size" } else { "pages, each engine by itself" }
+    }
+
+    fn print_union(&self, out: &mut impl Write, width: usize) -> std::io::Result<()> {
+        let Some(union) = &self.union else { return Ok(()) };
+        let told = |told: &Told| if self.in_pages { told.pages() } else { told.ratio() };
+        let first = &self.engines[0].engine.name;
+        let unit = if self.in_pages { String::new() } else { format!(" ({first} is 1)") };
+        writeln!(out, "all together{unit}\n  {:width$}    {:width$} {}", "", "", told(union))?;
+        let names: Vec<String> = self.parts.iter().map(|part| self.who_has(part)).collect();
+        let wide = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(2 * width + 4);
+        for (name, part) in names.iter().zip(&self.parts) {
+            writeln!(out, "  {name:wide$} {}", told(&part.pages))?;
+        }
+        Ok(())
     }
 }
 

@@ -17,10 +17,11 @@ use std::sync::Arc;
 use lookalike::walk::Watch;
 use lookalike_census::Estimate;
 use lookalike_engines::{Caller, Counts};
+use lookalike_fieldwork::Own;
 use lookalike_fieldwork::sampling::Amiss;
 use serde::Serialize;
 
-use crate::args::CensusCommand;
+use crate::args::{AskingArgs, CensusCommand};
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
 
@@ -73,6 +74,29 @@ impl Told {
     }
 }
 
+/// What an estimate follows from, beside what engines answer. Stable.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Recipe {
+    seed: u64,
+    /// Most calls to each engine.
+    calls: u64,
+    /// Most fetches from each engine.
+    fetches: u64,
+    own_documents: usize,
+    /// Of the texts of these documents.
+    own_digest: String,
+    version: &'static str,
+}
+
+impl Recipe {
+    fn of(args: &AskingArgs, own: &Own) -> Self {
+        let &AskingArgs { seed, calls, fetches, .. } = args;
+        let own_digest = format!("{:032x}", own.digest());
+        let version = env!("CARGO_PKG_VERSION");
+        Recipe { seed, calls, fetches, own_documents: own.len(), own_digest, version }
+    }
+}
+
 /// What an engine was asked, and what was amiss with it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Engine {
@@ -119,13 +143,16 @@ impl Engine {
             thousands(counts.calls),
             thousands(counts.fetches)
         )?;
-        for sentence in &self.amiss {
-            writeln!(out, "  {sentence}")?;
-        }
+        self.sentences().iter().try_for_each(|sentence| writeln!(out, "  {sentence}"))
+    }
+
+    /// What was amiss with its answers, a sentence each.
+    fn sentences(&self) -> Vec<String> {
+        let mut sentences = self.amiss.clone();
         if self.contradictions > 0 {
-            writeln!(out, "  {} contradicts itself: doubt what is said of it here", self.name)?;
+            sentences.push(format!("{} contradicts itself: doubt what is said of it here", self.name));
         }
-        Ok(())
+        sentences
     }
 }
 
@@ -140,34 +167,32 @@ fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 /// Share of words that do not find their page from which on that is told.
 const TELLING: f64 = 0.01;
 
-/// Prints what was amiss with results.
-fn print_seen(out: &mut impl Write, seen: &Amiss) -> std::io::Result<()> {
+/// What was amiss with results, a sentence each.
+fn sentences(seen: &Amiss) -> Vec<String> {
+    let mut sentences = Vec::new();
     if seen.without_word > 0 {
-        writeln!(
-            out,
-            "  {} results did not have the word asked for, and do not count",
-            thousands(seen.without_word)
-        )?;
+        let results = thousands(seen.without_word);
+        sentences.push(format!("{results} results did not have the word asked for, and do not count"));
     }
     if seen.not_found_by_own_word as f64 > TELLING * seen.looked_up as f64 {
-        writeln!(
-            out,
-            "  {} of {} times a page was not found by a word on it: the engine indexes a part of its pages, or cuts words otherwise",
-            thousands(seen.not_found_by_own_word),
-            thousands(seen.looked_up)
-        )?;
+        let (missed, looked_up) = (thousands(seen.not_found_by_own_word), thousands(seen.looked_up));
+        sentences.push(format!(
+            "{missed} of {looked_up} times a page was not found by a word on it: the engine indexes a part of its pages, or cuts words otherwise"
+        ));
     }
     if seen.not_fetched > 0 {
-        writeln!(
-            out,
-            "  {} results could not be fetched; others stand for them",
-            thousands(seen.not_fetched)
-        )?;
+        let results = thousands(seen.not_fetched);
+        sentences.push(format!("{results} results could not be fetched; others stand for them"));
     }
     if seen.gone > 0 {
-        writeln!(out, "  {} results are no pages, and do not count", thousands(seen.gone))?;
+        sentences.push(format!("{} results are no pages, and do not count", thousands(seen.gone)));
     }
-    Ok(())
+    sentences
+}
+
+/// Prints what was amiss with results.
+fn print_seen(out: &mut impl Write, seen: &Amiss) -> std::io::Result<()> {
+    sentences(seen).iter().try_for_each(|sentence| writeln!(out, "  {sentence}"))
 }
 
 /// Prints what an estimate rests on, and what it cannot see.

@@ -64,7 +64,7 @@ pub(super) fn sizes(
 ) -> Result<Vec<Other>, Failure> {
     let mut all = Vec::new();
     for of in SIZES {
-        let mut caller = caller(engine, asking, false, watch)?;
+        let mut caller = caller(engine, asking, None, watch)?;
         let said = unless_failed(of(&mut desk(&mut caller, own), &plan(asking)), "another estimator", watch)?;
         all.extend(said.into_iter().flatten().map(|said| Other::of(said, std::slice::from_ref(&caller))));
     }
@@ -80,7 +80,8 @@ pub(super) fn ratios(
 ) -> Result<Vec<Other>, Failure> {
     let mut all = Vec::new();
     for of in RATIOS {
-        let mut callers = [caller(engine, asking, true, watch)?, caller(first, asking, true, watch)?];
+        let mut callers =
+            [caller(engine, asking, Some(&[]), watch)?, caller(first, asking, Some(&[]), watch)?];
         let [a, b] = callers.each_mut();
         let said = of(&mut desk(a, own), &mut desk(b, own), &plan(asking));
         let said = unless_failed(said, "another estimator", watch)?;

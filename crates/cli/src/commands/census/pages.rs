@@ -4,10 +4,11 @@ use std::path::Path;
 
 use lookalike::report::study::{Axis, Grid, Heat, Plot, Span, Spans, Value};
 use lookalike::report::{Study, study_page};
+use lookalike_fieldwork::sampling::Amiss;
 
 use super::super::lists::write_text;
 use super::others::Other;
-use super::{Engine, Told, compare, size};
+use super::{Engine, Recipe, Told, compare, sentences, size};
 use crate::exit::Failure;
 use crate::progress::thousands;
 
@@ -69,8 +70,8 @@ fn table_of(others: &[Other], told: fn(&Told) -> Told) -> Grid {
 }
 
 /// What was asked, and what everything rests on.
-fn end(study: &mut Study, engines: &[&Engine], assumed: &[&str], unseen: &[&str]) {
-    for engine in engines {
+fn end(study: &mut Study, engines: &[(&Engine, &Amiss)], notes: [&[&str]; 2], recipe: &Recipe) {
+    for (engine, seen) in engines {
         let (calls, fetches) = (thousands(engine.counts.calls), thousands(engine.counts.fetches));
         study.fact(
             engine.name.clone(),
@@ -79,14 +80,17 @@ fn end(study: &mut Study, engines: &[&Engine], assumed: &[&str], unseen: &[&str]
                 thousands(engine.limit as u64)
             ),
         );
-        let amiss = engine.amiss.iter().map(|sentence| format!("{}: {sentence}.", engine.name));
-        study.notes.extend(amiss);
+        let amiss = engine.sentences().into_iter().chain(sentences(seen));
+        study.notes.extend(amiss.map(|sentence| format!("{}: {sentence}.", engine.name)));
     }
-    for (title, sentences) in [("Taken for granted", assumed), ("Not seen", unseen)] {
+    for (title, sentences) in ["Taken for granted", "Not seen"].into_iter().zip(notes) {
         study.heading(title);
         sentences.iter().for_each(|sentence| study.text(format!("– {sentence}.")));
     }
-    study.fact("version", env!("CARGO_PKG_VERSION"));
+    study.fact("own documents", thousands(recipe.own_documents as u64));
+    study.fact("digest of their texts", recipe.own_digest.clone());
+    study.fact("seed", recipe.seed.to_string());
+    study.fact("version", recipe.version);
 }
 
 /// The page of `census size`.
@@ -118,12 +122,12 @@ pub(super) fn of_size(report: &size::Report) -> Study {
         ));
         study.table(table_of(&report.others, Told::whole));
     }
-    study.fact("own documents", thousands(report.own_documents as u64));
     study.fact(
         "draws",
         format!("{} of {} queries", thousands(report.draws as u64), thousands(report.queries as u64)),
     );
-    end(&mut study, &[&report.engine], &report.assumed, &report.unseen);
+    let notes = [&report.assumed[..], &report.unseen];
+    end(&mut study, &[(&report.engine, &report.seen)], notes, &report.recipe);
     study
 }
 
@@ -151,10 +155,20 @@ pub(super) fn of_comparison(report: &compare::Report) -> Study {
         report.engines.iter().filter_map(|one| Some(span(&one.engine.name, one.relative.as_ref()?, false)));
     study.heading("Sizes");
     study.plot(spans("Sizes beside each other", &format!("{} is 1", names[0]), sizes.collect()));
+    let absolute = report
+        .engines
+        .iter()
+        .filter_map(|one| Some(span(&one.engine.name, &one.pages.as_ref()?.whole(), false)));
+    study.plot(spans(&format!("Sizes in {}", report.how_counted()), "pages", absolute.collect()));
     study.heading("Who has what");
     let unit = if report.in_pages { "pages".to_owned() } else { format!("{} is 1", names[0]) };
     let parts = report.parts.iter().map(|part| span(&part.engines.join(" and "), &part.pages, false));
-    study.plot(spans("Pages by the engines that have them, and no other", &unit, parts.collect()));
+    let union = report.union.iter().map(|union| span("all together", union, true));
+    study.plot(spans(
+        "Pages by the engines that have them, and no other",
+        &unit,
+        union.chain(parts).collect(),
+    ));
     for one in report.engines.iter().filter(|one| !one.others.is_empty()) {
         let name = &one.engine.name;
         study.heading(format!("What others say of {name} beside {}", names[0]));
@@ -164,8 +178,8 @@ pub(super) fn of_comparison(report: &compare::Report) -> Study {
         }
         study.table(table_of(&one.others, |told| *told));
     }
-    let engines: Vec<&Engine> = report.engines.iter().map(|one| &one.engine).collect();
-    end(&mut study, &engines, &report.assumed, &report.unseen);
+    let engines: Vec<(&Engine, &Amiss)> = report.engines.iter().map(|one| (&one.engine, &one.seen)).collect();
+    end(&mut study, &engines, [&report.assumed, &report.unseen], &report.recipe);
     study
 }
 

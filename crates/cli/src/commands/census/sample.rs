@@ -1,19 +1,21 @@
 //! `lookalike census sample`: pages of an engine with their weights.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
 
 use lookalike::walk::Watch;
+use lookalike_census::walks::clusters::Ratio;
 use lookalike_engines::SearchEngine;
-use lookalike_fieldwork::Desk;
-use lookalike_fieldwork::sampling::{Amiss, effective};
-use lookalike_fieldwork::size::{Plan, sample};
+use lookalike_fieldwork::sampling::{Amiss, unheard};
+use lookalike_fieldwork::size::{Plan, Sample, sample};
+use lookalike_fieldwork::{Desk, PageId};
 use serde::Serialize;
 
 use super::super::lists::write_text;
 use super::asking::{caller, failed, own};
 use super::pages::can_be_written;
-use super::{Engine, print_json, print_seen};
+use super::{Engine, Recipe, Told, print_json, print_notes, print_seen};
 use crate::args::CensusSampleArgs;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
@@ -29,6 +31,16 @@ struct Line<'a> {
     bytes: usize,
 }
 
+const ASSUMED: [&str; 2] = [
+    "what the engine shows for a query is all that it has for it, unless it says that there is more",
+    "answers do not depend on when they are asked for",
+];
+
+const UNSEEN: [&str; 2] = [
+    "pages that no query reaches, short ones above all: nothing here is about them",
+    "pages that the engine has and never shows",
+];
+
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Summary {
@@ -37,54 +49,97 @@ struct Summary {
     lines: usize,
     pages: usize,
     effective: f64,
-    mean_words: f64,
+    /// Pages that the queries reach: the sum of the weights.
+    reached: f64,
+    mean_words: Option<Told>,
     plain_mean_words: f64,
+    assumed: [&'static str; 2],
+    unseen: [&'static str; 2],
+    recipe: Recipe,
 }
 
 pub(crate) fn run(args: &CensusSampleArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    can_be_written(&args.output)?;
+    let is_shown = args.output.as_os_str() == "-";
+    if !is_shown {
+        can_be_written(&args.output)?;
+    } else if args.asking.json {
+        let why = "standard output takes the sample or --json, not both; give -o a file";
+        return Err(Failure::Usage(why.to_owned()));
+    }
     let own = own(&args.asking, watch)?;
-    let mut caller = caller(&args.engine, &args.asking, false, watch)?;
+    let mut caller = caller(&args.engine, &args.asking, None, watch)?;
     let limit = caller.cap();
     let mut desk = Desk::new(&mut caller, &own, limit);
     let plan = Plan { seed: args.asking.seed, ..Plan::default() };
     let drawn = sample(&mut desk, &plan).map_err(failed(watch))?;
-    let share = 1.0 / drawn.draws.len().max(1) as f64;
-    let mut written = String::new();
-    let (mut lines, mut pages) = (Vec::new(), Vec::new());
-    for met in drawn.draws.iter().flat_map(|draw| &draw.met) {
-        let Some(contents) = desk.read(met.page) else { continue };
-        let line = Line {
-            url: desk.url(met.page),
-            weight: met.weight * share,
-            words: contents.all.len(),
-            bytes: contents.bytes,
-        };
-        lines.push((line.weight, line.words as f64));
-        pages.push(met.page);
-        written.push_str(&serde_json::to_string(&line).map_err(std::io::Error::from)?);
-        written.push('\n');
-    }
-    write_text(&args.output, &written)?;
+    let written = Lines::of(&drawn, &desk)?;
     drop(desk);
-    pages.sort_unstable();
-    pages.dedup();
-    let weight: f64 = lines.iter().map(|line| line.0).sum();
+    if is_shown {
+        std::io::stdout().lock().write_all(written.text.as_bytes())?;
+    } else {
+        write_text(&args.output, &written.text)?;
+    }
     let summary = Summary {
         engine: Engine::of(&caller, limit),
         seen: drawn.amiss,
-        lines: lines.len(),
-        pages: pages.len(),
-        effective: effective(lines.iter().map(|line| line.0)),
-        mean_words: lines.iter().map(|line| line.0 * line.1).sum::<f64>() / weight,
-        plain_mean_words: lines.iter().map(|line| line.1).sum::<f64>() / lines.len().max(1) as f64,
+        lines: written.lines,
+        pages: written.pages.len(),
+        effective: drawn.effective(),
+        reached: written.weight,
+        mean_words: written.words.estimate().map(Told::from),
+        plain_mean_words: written.plain_words / written.lines.max(1) as f64,
+        assumed: ASSUMED,
+        unseen: UNSEEN,
+        recipe: Recipe::of(&args.asking, &own),
     };
     if args.asking.json {
         print_json(&summary)?
+    } else if is_shown {
+        summary.print(&mut std::io::stderr().lock())?
     } else {
         summary.print(&mut std::io::stdout().lock())?
     }
     Ok(Outcome::Done)
+}
+
+/// The sample as it is written, and what it comes to.
+struct Lines {
+    text: String,
+    lines: usize,
+    pages: BTreeSet<PageId>,
+    weight: f64,
+    plain_words: f64,
+    /// Words of a page, between draws.
+    words: Ratio,
+}
+
+impl Lines {
+    fn of(drawn: &Sample, desk: &Desk<'_>) -> Result<Self, Failure> {
+        let draws = &drawn.draws;
+        let share = unheard(draws.iter(), &drawn.amiss) / draws.len().max(1) as f64;
+        let mut all = Lines {
+            text: String::new(),
+            lines: 0,
+            pages: BTreeSet::new(),
+            weight: 0.0,
+            plain_words: 0.0,
+            words: Ratio::new(draws.len()),
+        };
+        for (number, draw) in draws.iter().enumerate() {
+            for met in &draw.met {
+                let Some(contents) = desk.read(met.page) else { continue };
+                let (weight, words) = (met.weight * share, contents.all.len());
+                let line = Line { url: desk.url(met.page), weight, words, bytes: contents.bytes };
+                all.text.push_str(&serde_json::to_string(&line).map_err(std::io::Error::from)?);
+                all.text.push('\n');
+                all.words.add(number as u32, weight * words as f64, weight);
+                all.pages.insert(met.page);
+                (all.lines, all.weight) = (all.lines + 1, all.weight + weight);
+                all.plain_words += words as f64;
+            }
+        }
+        Ok(all)
+    }
 }
 
 impl Summary {
@@ -96,12 +151,16 @@ impl Summary {
             thousands(self.pages as u64),
             thousands(self.effective.round() as u64)
         )?;
-        writeln!(
-            out,
-            "a page has {:.0} different words in the mean (without weights {:.0}: long pages are found more often)",
-            self.mean_words, self.plain_mean_words
-        )?;
+        if let Some(words) = &self.mean_words {
+            writeln!(
+                out,
+                "a page that queries reach has {:.0} different words in the mean, 95 % interval {:.0} to {:.0} (without weights {:.0}: long pages are found more often)",
+                words.value, words.low, words.high, self.plain_mean_words
+            )?;
+        }
         self.engine.print(out)?;
-        print_seen(out, &self.seen)
+        print_seen(out, &self.seen)?;
+        print_notes(out, "taken for granted:", &self.assumed)?;
+        print_notes(out, "not seen:", &self.unseen)
     }
 }

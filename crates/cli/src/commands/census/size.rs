@@ -4,15 +4,16 @@ use std::io::Write;
 use std::sync::Arc;
 
 use lookalike::walk::Watch;
+use lookalike_census::Estimate;
 use lookalike_engines::SearchEngine;
 use lookalike_fieldwork::sampling::Amiss;
 use lookalike_fieldwork::size::{Plan, Size, sample};
-use lookalike_fieldwork::{Desk, Own, baselines, classes};
+use lookalike_fieldwork::{Desk, baselines, classes};
 use serde::Serialize;
 
 use super::asking::{caller, failed, own, unless_failed};
 use super::others::{self, Other};
-use super::{Engine, Told, pages, print_json, print_notes, print_seen};
+use super::{Engine, Recipe, Told, pages, print_json, print_notes, print_seen};
 use crate::args::CensusSizeArgs;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
@@ -41,17 +42,16 @@ pub(super) struct Report {
     lower_bound: Option<u64>,
     pub(super) reached: Told,
     reached_share: Told,
-    pub(super) own_documents: usize,
     pub(super) queries: usize,
     pub(super) draws: usize,
     usable: usize,
     effective: f64,
-    seen: Amiss,
+    pub(super) seen: Amiss,
     /// What other estimators say, where they were asked for.
     pub(super) others: Vec<Other>,
     pub(super) assumed: [&'static str; 3],
     pub(super) unseen: [&'static str; 3],
-    version: &'static str,
+    pub(super) recipe: Recipe,
 }
 
 /// The size with every class of near-duplicates counted once.
@@ -65,7 +65,7 @@ pub(super) struct Distinct {
 pub(crate) fn run(args: &CensusSizeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     args.report.as_deref().map_or(Ok(()), pages::can_be_written)?;
     let own = own(&args.asking, watch)?;
-    let mut caller = caller(&args.engine, &args.asking, false, watch)?;
+    let mut caller = caller(&args.engine, &args.asking, None, watch)?;
     let failed = failed(watch);
     let limit = caller.cap();
     let mut desk = Desk::new(&mut caller, &own, limit);
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &CensusSizeArgs, watch: &Arc<Watch>) -> Result<Outcome, 
     let share = unless_failed(share, "the size without near-duplicates", watch)?.flatten();
     drop(desk);
     let distinct = share.map(|(share, looked_at)| Distinct {
-        pages: product(size.pages.into(), share.into()),
+        pages: product(size.pages, share).into(),
         share: share.into(),
         looked_at,
     });
@@ -95,7 +95,8 @@ pub(crate) fn run(args: &CensusSizeArgs, watch: &Arc<Watch>) -> Result<Outcome, 
         true => others::sizes(&args.engine, &args.asking, &own, watch)?,
         false => Vec::new(),
     };
-    let report = Report { others, ..report(&size, engine, distinct, lower_bound, &own, drawn.amiss) };
+    let recipe = Recipe::of(&args.asking, &own);
+    let report = Report { others, ..report(&size, engine, distinct, lower_bound, recipe, drawn.amiss) };
     if let Some(path) = &args.report {
         pages::write(path, &pages::of_size(&report))?;
     }
@@ -107,10 +108,14 @@ pub(crate) fn run(args: &CensusSizeArgs, watch: &Arc<Watch>) -> Result<Outcome, 
     Ok(Outcome::Done)
 }
 
-/// A size by a share, with the errors of both.
-fn product(pages: Told, share: Told) -> Told {
-    let error = (pages.error / pages.value).hypot(share.error / share.value);
-    lookalike_census::Estimate::on_log_scale(pages.value * share.value, error).into()
+/// A size by a share, with the errors of both: ends of intervals move apart on the scale of logarithms.
+fn product(pages: Estimate, share: Estimate) -> Estimate {
+    let value = pages.value * share.value;
+    let apart = |one: f64, other: f64| one.max(1.0).ln().hypot(other.max(1.0).ln()).exp();
+    let below = apart(pages.value / pages.interval.0, share.value / share.interval.0);
+    let above = apart(pages.interval.1 / pages.value, share.interval.1 / share.value);
+    let error = value * (pages.error / pages.value).hypot(share.error / share.value);
+    Estimate { value, error, interval: (value / below, value * above) }
 }
 
 fn report(
@@ -118,7 +123,7 @@ fn report(
     engine: Engine,
     distinct: Option<Distinct>,
     lower_bound: Option<u64>,
-    own: &Own,
+    recipe: Recipe,
     seen: Amiss,
 ) -> Report {
     Report {
@@ -128,7 +133,6 @@ fn report(
         lower_bound,
         reached: size.reached.into(),
         reached_share: size.coverage.into(),
-        own_documents: own.len(),
         queries: size.pool,
         draws: size.draws.0,
         usable: size.draws.1,
@@ -137,7 +141,7 @@ fn report(
         others: Vec::new(),
         assumed: ASSUMED,
         unseen: UNSEEN,
-        version: env!("CARGO_PKG_VERSION"),
+        recipe,
     }
 }
 
@@ -159,7 +163,7 @@ impl Report {
             thousands(self.draws as u64),
             thousands(self.usable as u64),
             thousands(self.queries as u64),
-            thousands(self.own_documents as u64),
+            thousands(self.recipe.own_documents as u64),
             thousands(self.effective.round() as u64),
         )?;
         if self.usable < FEW {
@@ -180,5 +184,22 @@ impl Report {
         }
         print_notes(out, "taken for granted:", &self.assumed)?;
         print_notes(out, "not seen:", &self.unseen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_that_is_not_certain_widens_what_is_left() {
+        let pages = Estimate::on_log_scale(1_000.0, 0.05);
+        let left = product(pages, Estimate::share(30, 30).unwrap());
+        assert_eq!(left.value, 1_000.0);
+        assert!(left.interval.0 < 0.95 * pages.interval.0, "{left:?}");
+        assert!((left.interval.1 - pages.interval.1).abs() < 1e-6, "{left:?}");
+        let certain = Estimate { value: 0.5, error: 0.0, interval: (0.5, 0.5) };
+        let half = product(pages, certain);
+        assert!((half.interval.0 / pages.interval.0 - 0.5).abs() < 1e-9 && half.value == 500.0);
     }
 }

@@ -59,7 +59,12 @@ pub(crate) fn run(args: &CensusWalkArgs, watch: &Arc<Watch>) -> Result<Outcome, 
         labels,
         anyway: args.anyway,
     };
+    // Only this walk jumps to hosts.
+    let hosts = if let Method::Henzinger(..) = plan.method { list.hosts() } else { None };
     let mut web = LinkedWeb::new(&list.graph, &back);
+    if let Some(hosts) = &hosts {
+        web = web.with_hosts(hosts);
+    }
     let walk = walk(&mut web, plan.method, &seeds, plan.budget, plan.seed).map_err(failed)?;
     let report = Report::of(&walk, &plan);
     let check = match caller {
@@ -230,9 +235,14 @@ impl Walked {
                 thousands(mixing.pages)
             )?;
         }
+        let who = if mixing.alternates {
+            "every link leads between two halves, and a walker alternates between them for ever; one who stays every second step"
+        } else {
+            "a single walker"
+        };
         writeln!(
             out,
-            "gap {:.3e}: a single walker forgets where it began in about {} steps, and is within 1 % of rest after some {}",
+            "gap {:.3e}: {who} forgets where it began in about {} steps, and is within 1 % of rest after some {}",
             mixing.gap,
             thousands(mixing.forgets.round() as u64),
             thousands(mixing.rests.round() as u64)
