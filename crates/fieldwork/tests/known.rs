@@ -5,7 +5,10 @@ use std::path::Path;
 use lookalike_census::Random;
 use lookalike_engines::sqlite::{SqliteBuilder, SqliteEngine};
 use lookalike_engines::tantivy::{TantivyBuilder, TantivyEngine};
-use lookalike_engines::{Building, Caller, IndexBuilder, Manners, SearchEngine, Twist, Twisted};
+use lookalike_engines::{
+    Building, Caller, EngineError, Fetched, IndexBuilder, Manners, Query, Results, SearchEngine, Twist,
+    Twisted,
+};
 use lookalike_fieldwork::compare::{compare, draw};
 use lookalike_fieldwork::size::{Plan, Sample, Size, sample};
 use lookalike_fieldwork::{Desk, FieldError, Own, classes};
@@ -224,6 +227,41 @@ fn questions_without_an_answer_do_not_make_an_engine_larger() {
     });
     let mean: f64 = mean.sum();
     assert!((mean - 1.0).abs() < 0.08, "{mean}");
+}
+
+/// An engine whose pages nobody can read.
+struct Blind(TantivyEngine);
+
+impl SearchEngine for Blind {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn kind(&self) -> &str {
+        self.0.kind()
+    }
+
+    fn cap(&self) -> usize {
+        self.0.cap()
+    }
+
+    fn search(&mut self, query: &Query, limit: usize) -> Result<Results, EngineError> {
+        self.0.search(query, limit)
+    }
+
+    fn fetch(&mut self, _: &str) -> Result<Option<Fetched>, EngineError> {
+        Ok(None)
+    }
+}
+
+#[test]
+fn pages_that_nobody_can_read_are_not_taken_for_none() {
+    let (world, folder) = (world(400), tempfile::tempdir().unwrap());
+    let mut blind = Blind(tantivy(&folder.path().join("index"), None, world.pages.iter()));
+    let plan = Plan { draws: 60, ..Plan::default() };
+    let found = sample(&mut Desk::new(&mut blind, &world.own, 100), &plan).err().unwrap();
+    assert!(matches!(found, FieldError::Unread { looked_at: 40.., .. }), "{found}");
+    assert!(found.to_string().contains("see to how its pages are fetched"), "{found}");
 }
 
 #[test]

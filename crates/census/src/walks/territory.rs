@@ -128,7 +128,10 @@ pub fn size(walk: &Walk) -> Option<Estimate> {
     // Both tell of the same nearness of the two sides: their mean is hardly more certain than either.
     let error = (error + another) / 2.0;
     let factor = (t(clusters.count.saturating_sub(1)) * error).exp();
-    Some(Estimate { value, error: value * error, interval: (value / factor, value * factor) })
+    // Fewer than are known there cannot be.
+    let least = known_pages(walk) as f64 * fetchable(walk);
+    let interval = (least.max(value / factor), least.max(value * factor));
+    Some(Estimate { value: least.max(value), error: value * error, interval })
 }
 
 /// The share of pages asked for that could be had: of those that are only known by links as many are expected to fail.
@@ -143,6 +146,23 @@ mod tests {
     use crate::random::Random;
     use crate::simulation::{Sites, SitesPlan};
     use crate::walks::{Budget, LinkedWeb, Method, seeds, walk};
+
+    #[test]
+    fn there_are_no_fewer_pages_than_are_known() {
+        let mut random = Random::new(2);
+        let n = 3_000;
+        let arcs: Vec<(u32, u32)> =
+            (0..5 * n).map(|_| (random.below(n) as u32, random.below(n) as u32)).collect();
+        let graph = Graph::of_arcs(n, &arcs);
+        let back = graph.transposed();
+        let seeds = seeds::uniform(n, 500, &mut random);
+        let walked =
+            walk(&mut LinkedWeb::new(&graph, &back), Method::Frontier, &seeds, Budget::fetches(2_900), 1)
+                .unwrap();
+        let (known, size) = (known_pages(&walked) as f64, size(&walked).unwrap());
+        assert!(known > 2_950.0 && size.value >= known && size.interval.0 >= known, "{known} {size:?}");
+        assert!(size.interval.1 >= size.value && size.value <= n as f64 * 1.02, "{size:?}");
+    }
 
     #[test]
     fn sizes_hold_on_slow_webs_with_broken_pages_and_links_unknown() {

@@ -234,6 +234,10 @@ fn what_cannot_be_measured_is_said() {
         2,
         "two engines are called one",
     );
+    let records = folder.join("records");
+    let twice =
+        census("compare").path(&one).path(&one).option("--own", &own).option("--transcript", &records);
+    tells(twice.run(), 2, "two engines are called one");
     let first = folder.join("first.jsonl");
     tells(census("index").path(&first).option("-o", &one).run(), 1, "it exists already");
     let page = folder.join("no/page.html");
@@ -296,6 +300,23 @@ fn a_walk_answers_or_says_why_it_does_not() {
     assert!((value(&report, "/answer/size/value") / 3_000.0 - 1.0).abs() < 0.05, "{report}");
     assert!((value(&report, "/answer/means/old/value") - 0.25).abs() < 0.05, "{report}");
     assert!(value(&report, "/bow_tie/pages/core") > 2_500.0);
+    // Nobody of those who were met, and yet not certainly nobody; shares of any value.
+    let rare: String = (0..3_000)
+        .map(|page| format!("{{\"id\":\"page{page}\",\"code\":{}}}\n", 200 + page / 2_999))
+        .collect();
+    let rare = folder.file("rare.jsonl", rare);
+    let report = json(
+        &census("walk --fetches 900 --anyway --field code=201 --json")
+            .path(&graph)
+            .option("--nodes", &rare)
+            .run()
+            .exits(0),
+    );
+    let (low, high) = (
+        value(&report, "/answer/means/code=201/interval/0"),
+        value(&report, "/answer/means/code=201/interval/1"),
+    );
+    assert!(low >= 0.0 && 0.001 < high && high < 0.1, "{report}");
     assert_eq!(report["convergence"]["outcome"], "converged");
     let text = walk("").run().exits(0).stdout;
     assert!(text.contains("95 % interval") && text.contains("taken for granted"), "{text}");

@@ -31,8 +31,9 @@ const ASSUMED: [&str; 3] = [
     "pages with at least nine tenths of their words in common are one",
 ];
 
-const UNSEEN: [&str; 2] = [
+const UNSEEN: [&str; 3] = [
     "pages that no engine has, and pages that queries of the own corpus do not reach",
+    "near-duplicates in another engine that do not have all eight rarest words of a page",
     "what one engine has of another, where both keep it under other words",
 ];
 
@@ -50,7 +51,7 @@ pub(super) struct Report {
     pub(super) in_pages: bool,
     squares: Option<f64>,
     pub(super) assumed: [&'static str; 3],
-    pub(super) unseen: [&'static str; 2],
+    pub(super) unseen: [&'static str; 3],
     pub(super) recipe: Recipe,
 }
 
