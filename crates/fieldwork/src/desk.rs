@@ -121,6 +121,8 @@ pub struct Desk<'a> {
     not_heard: HashSet<PageId>,
     cost: Cost,
     heard: bool,
+    /// Why a search had no answer, the last time.
+    silence: Option<String>,
 }
 
 impl<'a> Desk<'a> {
@@ -140,6 +142,7 @@ impl<'a> Desk<'a> {
             not_heard,
             cost: Cost::default(),
             heard: false,
+            silence: None,
         }
     }
 
@@ -227,9 +230,19 @@ impl<'a> Desk<'a> {
                 self.heard = true;
                 Ok(Some(results))
             }
-            Err(error) if error.is_transient() => Ok(None),
+            Err(error) if error.is_transient() => {
+                if let EngineError::Unanswered { why, .. } = error {
+                    self.silence = Some(why);
+                }
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
+    }
+
+    /// Why a search had no answer, the last time that one had none.
+    pub fn silence(&self) -> Option<&str> {
+        self.silence.as_deref()
     }
 
     /// Whether any question was answered.

@@ -56,14 +56,14 @@ pub enum FieldError {
         draws: usize,
     },
     /// Nobody answers.
-    #[error(
-        "{engine} answered no question; see whether it can be asked at all, with more calls than {calls}"
-    )]
+    #[error("{engine} answered none of {questions} questions{}; see whether it can be asked at all", because(.why))]
     Silent {
         /// The engine.
         engine: String,
-        /// Calls that were made.
-        calls: u64,
+        /// What it was asked.
+        questions: u64,
+        /// Why the last one had no answer.
+        why: Option<String>,
     },
     /// There are results, and none of them is of use.
     #[error(
@@ -83,4 +83,8 @@ pub enum FieldError {
         /// The engine.
         engine: String,
     },
+}
+
+fn because(why: &Option<String>) -> String {
+    why.as_ref().map_or(String::new(), |why| format!(" ({why})"))
 }

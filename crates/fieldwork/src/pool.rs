@@ -290,10 +290,8 @@ pub fn explore(desk: &mut Desk<'_>, random: &mut Random) -> Result<Pool, FieldEr
     }
     let scale = match pilot(desk, random) {
         Ok(Some(scale)) => scale,
-        Ok(None) => return Err(FieldError::Silent { engine, calls: desk.cost().calls }),
-        Err(EngineError::Spent { .. }) if !desk.has_heard() => {
-            return Err(FieldError::Silent { engine, calls: desk.cost().calls });
-        }
+        Ok(None) => return Err(silent(desk)),
+        Err(EngineError::Spent { .. }) if !desk.has_heard() => return Err(silent(desk)),
         Err(EngineError::Spent { .. }) => {
             return Err(FieldError::FewDraws { engine, calls: desk.cost().calls, draws: 0 });
         }
@@ -304,6 +302,11 @@ pub fn explore(desk: &mut Desk<'_>, random: &mut Random) -> Result<Pool, FieldEr
         return Err(FieldError::Nothing { engine });
     }
     Ok(pool)
+}
+
+fn silent(desk: &Desk<'_>) -> FieldError {
+    let (engine, why) = (desk.name().to_owned(), desk.silence().map(str::to_owned));
+    FieldError::Silent { engine, questions: desk.cost().calls, why }
 }
 
 /// Fewest words of the own corpus that make a pool.

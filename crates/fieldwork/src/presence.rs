@@ -1,7 +1,7 @@
 //! Whether an engine has a page: by its address where the engine can be asked for one, else by a strong query of the page's rarest words.
 //!
-//! With a strong query a page is there when its address, in canonical form, is among the results, or a page that has almost the same words. Pages that no
-//! word of the own corpus is on cannot be asked for.
+//! With a strong query a page is there when its address, in canonical form, is among the results, or a page that has almost the same
+//! words. Pages that no word of the own corpus is on cannot be asked for.
 
 use lookalike_engines::EngineError;
 use lookalike_overlap::canonical::canonical;
