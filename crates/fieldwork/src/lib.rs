@@ -56,12 +56,10 @@ pub enum FieldError {
         draws: usize,
     },
     /// Nobody answers.
-    #[error("{engine} answered none of {questions} questions{}; see whether it can be asked at all", because(.why))]
+    #[error("{engine} answered no question{}; see whether it can be asked at all, and allow more calls", because(.why))]
     Silent {
         /// The engine.
         engine: String,
-        /// What it was asked.
-        questions: u64,
         /// Why the last one had no answer.
         why: Option<String>,
     },

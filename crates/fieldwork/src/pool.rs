@@ -305,8 +305,7 @@ pub fn explore(desk: &mut Desk<'_>, random: &mut Random) -> Result<Pool, FieldEr
 }
 
 fn silent(desk: &Desk<'_>) -> FieldError {
-    let (engine, why) = (desk.name().to_owned(), desk.silence().map(str::to_owned));
-    FieldError::Silent { engine, questions: desk.cost().calls, why }
+    FieldError::Silent { engine: desk.name().to_owned(), why: desk.silence().map(str::to_owned) }
 }
 
 /// Fewest words of the own corpus that make a pool.

@@ -280,4 +280,10 @@ fn nothing_to_ask_for_is_said() {
         asked(Box::new(TantivyEngine::open("one", &folder.path().join("index"), 100).unwrap()), 20);
     let found = sample(&mut Desk::new(&mut caller, &world.own, 100), &Plan::default());
     assert!(matches!(found, Err(FieldError::FewDraws { .. })));
+    let engine = TantivyEngine::open("one", &folder.path().join("index"), 100).unwrap();
+    let mute = Twisted::new(engine, Twist { failing: 1.0, ..Twist::default() });
+    let manners = Manners { calls: 10, tries: 1, ..Manners::default() };
+    let mut caller = Caller::new(Box::new(mute), None, manners).unwrap();
+    let found = sample(&mut Desk::new(&mut caller, &world.own, 100), &Plan::default()).err().unwrap();
+    assert!(found.to_string().starts_with("one answered no question (silent on purpose)"), "{found}");
 }

@@ -275,11 +275,7 @@ fn an_engine_that_nobody_runs_is_named() {
     let record = folder.join("record.jsonl");
     let ask = census("size --calls 2").path(&engine).option("--own", &own).option("--transcript", &record);
     let done = ask.run().exits(1);
-    assert!(
-        done.stderr.contains("dead answered none of 1 questions (") && done.stderr.contains("refused"),
-        "{}",
-        done.stderr
-    );
+    assert!(done.stderr.contains("dead answered no question"), "{}", done.stderr);
 }
 
 /// Links of a web of 3,000 pages, each to five others at random.
@@ -304,12 +300,13 @@ fn a_walk_answers_or_says_why_it_does_not() {
     assert!((value(&report, "/answer/size/value") / 3_000.0 - 1.0).abs() < 0.05, "{report}");
     assert!((value(&report, "/answer/means/old/value") - 0.25).abs() < 0.05, "{report}");
     assert!(value(&report, "/bow_tie/pages/core") > 2_500.0);
+    assert_eq!(report["convergence"]["outcome"], "converged");
     // Nobody of those who were met, and yet not certainly nobody; shares of any value.
     let rare: String = (0..3_000)
         .map(|page| format!("{{\"id\":\"page{page}\",\"code\":{}}}\n", 200 + page / 2_999))
         .collect();
     let rare = folder.file("rare.jsonl", rare);
-    let report = json(
+    let shares = json(
         &census("walk --fetches 900 --anyway --field code=201 --json")
             .path(&graph)
             .option("--nodes", &rare)
@@ -317,11 +314,10 @@ fn a_walk_answers_or_says_why_it_does_not() {
             .exits(0),
     );
     let (low, high) = (
-        value(&report, "/answer/means/code=201/interval/0"),
-        value(&report, "/answer/means/code=201/interval/1"),
+        value(&shares, "/answer/means/code=201/interval/0"),
+        value(&shares, "/answer/means/code=201/interval/1"),
     );
-    assert!(low >= 0.0 && 0.001 < high && high < 0.1, "{report}");
-    assert_eq!(report["convergence"]["outcome"], "converged");
+    assert!(low >= 0.0 && 0.001 < high && high < 0.1, "{shares}");
     let text = walk("").run().exits(0).stdout;
     assert!(text.contains("95 % interval") && text.contains("taken for granted"), "{text}");
     // Three pages to begin with show too little.
