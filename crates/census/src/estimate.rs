@@ -57,16 +57,23 @@ impl Estimate {
     /// A positive number with one more error, relative and independent; ends of the interval move apart on the scale of logarithms.
     #[must_use]
     pub fn widened(self, relative: f64) -> Self {
-        let apart = |factor: f64| (factor.max(1.0).ln().hypot(Z * relative)).exp();
-        let error = (self.error / self.value).hypot(relative) * self.value;
-        // An interval that reaches down to nothing has no logarithm there.
-        let low = if self.interval.0 > 0.0 {
-            self.value / self.interval.0
-        } else {
-            (Z * self.error / self.value).exp()
-        };
-        let interval = (self.value / apart(low), self.value * apart(self.interval.1 / self.value));
-        Estimate { value: self.value, error, interval }
+        self.by(Estimate::on_log_scale(1.0, relative))
+    }
+
+    /// The product of two independent positive numbers; ends of intervals move apart on the scale of logarithms.
+    #[must_use]
+    pub fn by(self, other: Estimate) -> Self {
+        let apart = |one: f64, other: f64| one.max(1.0).ln().hypot(other.max(1.0).ln()).exp();
+        let value = self.value * other.value;
+        let below = apart(self.factor_below(), other.factor_below());
+        let above = apart(self.interval.1 / self.value, other.interval.1 / other.value);
+        let error = value * (self.error / self.value).hypot(other.error / other.value);
+        Estimate { value, error, interval: (value / below, value * above) }
+    }
+
+    /// By what factor the interval reaches down. One that reaches down to nothing has no logarithm there.
+    fn factor_below(&self) -> f64 {
+        if self.interval.0 > 0.0 { self.value / self.interval.0 } else { (Z * self.error / self.value).exp() }
     }
 
     /// The mean of independent draws; of fewer than two, the error is not known.
@@ -207,6 +214,18 @@ mod tests {
         );
         assert!((both.error - wanted.error).abs() < 1e-9);
         assert!(Estimate::normal(1.0, 0.8).widened(0.1).interval.0 > 0.0);
+    }
+
+    #[test]
+    fn a_share_that_is_not_certain_widens_what_is_left() {
+        let pages = Estimate::on_log_scale(1_000.0, 0.05);
+        let left = pages.by(Estimate::share(30, 30).unwrap());
+        assert_eq!(left.value, 1_000.0);
+        assert!(left.interval.0 < 0.95 * pages.interval.0, "{left:?}");
+        assert!((left.interval.1 - pages.interval.1).abs() < 1e-6, "{left:?}");
+        let certain = Estimate { value: 0.5, error: 0.0, interval: (0.5, 0.5) };
+        let half = pages.by(certain);
+        assert!((half.interval.0 / pages.interval.0 - 0.5).abs() < 1e-9 && half.value == 500.0);
     }
 
     #[test]

@@ -266,13 +266,18 @@ impl Caller {
             _ => return Ok(()),
         };
         let told = if self.silent >= MOST_SILENT {
-            format!("the last {} calls had no answer ({why})", self.silent)
+            format!(
+                "the last {} calls had no answer ({why}); mend that, and go on with the same transcript and --retry-failed",
+                self.silent
+            )
         } else if self.in_vain >= MOST_SILENT {
-            format!("none of {} fetches had a page ({why})", self.in_vain)
+            format!(
+                "none of {} fetches had a page ({why}); mend how pages are fetched, and begin a new transcript",
+                self.in_vain
+            )
         } else {
             return Ok(());
         };
-        let told = format!("{told}; mend that, and go on with the same transcript and --retry-failed");
         Err(EngineError::broken(self.engine.name(), told))
     }
 

@@ -6,6 +6,8 @@
 
 use std::io::BufRead;
 
+use lookalike_overlap::address::host;
+
 use super::{Graph, GraphError, Names};
 
 /// What stands for pages in the lines.
@@ -29,6 +31,8 @@ pub struct EdgeList {
     pub names: Option<Names>,
     /// Lines with a link.
     pub lines: u64,
+    /// Whether the first line was taken for names of columns.
+    pub has_columns: bool,
 }
 
 /// What columns of links are called where a first line names them.
@@ -47,7 +51,8 @@ const SPARSE: u64 = 1 << 20;
 impl EdgeList {
     /// Reads a graph; a line that is not understood is an error.
     pub fn read(input: impl BufRead, naming: Naming) -> Result<EdgeList, GraphError> {
-        let mut reader = Reader { naming, names: Names::default(), arcs: Vec::new(), begun: false };
+        let (names, arcs) = (Names::default(), Vec::new());
+        let mut reader = Reader { naming, names, arcs, begun: false, has_columns: false };
         for_each_line(input, |number, line| {
             if !line.trim().is_empty() && !line.starts_with(['#', '%']) {
                 reader.line(number, line)?;
@@ -71,10 +76,9 @@ impl EdgeList {
         let (mut hosts, mut are_addresses) = (Names::default(), false);
         let of = (0..self.graph.nodes() as u32).map(|page| {
             let name = names.name(page).unwrap_or_default();
-            let host =
-                name.split_once("://").map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or(rest));
+            let host = host(name);
             are_addresses |= host.is_some();
-            hosts.number(host.unwrap_or(name))
+            hosts.number(host.as_deref().unwrap_or(name))
         });
         let of: Option<Vec<u32>> = of.collect();
         of.filter(|_| are_addresses)
@@ -111,6 +115,7 @@ struct Reader {
     names: Names,
     arcs: Vec<(u32, u32)>,
     begun: bool,
+    has_columns: bool,
 }
 
 impl Reader {
@@ -120,6 +125,7 @@ impl Reader {
         })?;
         // Nothing was read before; a second line like it is a link.
         if !std::mem::replace(&mut self.begun, true) && are_columns([from, to]) {
+            self.has_columns = true;
             return Ok(());
         }
         if self.naming == Naming::Detect {
@@ -159,7 +165,8 @@ impl Reader {
         }
         let names = (self.naming == Naming::Names).then_some(self.names);
         let nodes = names.as_ref().map_or(0, Names::len);
-        Ok(EdgeList { lines: self.arcs.len() as u64, graph: Graph::of_arcs(nodes, &self.arcs), names })
+        let (lines, has_columns) = (self.arcs.len() as u64, self.has_columns);
+        Ok(EdgeList { graph: Graph::of_arcs(nodes, &self.arcs), names, lines, has_columns })
     }
 }
 
@@ -212,7 +219,7 @@ mod tests {
         assert_eq!(list.graph.links(0), [1]);
         assert_eq!((list.find("http://a/x,y"), list.name(1)), (Some(0), "http://b/".to_owned()));
         assert_eq!(list.find("d"), Some(3));
-        let hosts = read("http://a/x\thttp://b\nhttp://a?y\tc\n").unwrap().hosts().unwrap();
+        let hosts = read("http://a/x\thttp://b\nhttp://A:80?y\tc\n").unwrap().hosts().unwrap();
         assert!(hosts[0] == hosts[2] && hosts[0] != hosts[1] && hosts[3] != hosts[1]);
         assert!(read("a b\n").unwrap().hosts().is_none() && read("0 1\n").unwrap().hosts().is_none());
         let forced = EdgeList::read("7 9\n9 7".as_bytes(), Naming::Names).unwrap();
@@ -226,6 +233,7 @@ mod tests {
         {
             let list = read(text).unwrap();
             assert_eq!((list.graph.nodes(), list.lines, list.names.is_none()), (2, 1, true), "{text}");
+            assert!(list.has_columns);
         }
         // Only before all links, and only both of them.
         assert_eq!(read("a\tb\nfrom\tto\n").unwrap().lines, 2);

@@ -39,7 +39,7 @@ pub fn basename(path: &Path) -> Option<PathBuf> {
 #[cfg(feature = "bvgraph")]
 pub fn compressed(basename: &Path) -> Result<EdgeList, GraphError> {
     let graph = bvgraph::read(basename)?;
-    Ok(EdgeList { lines: graph.arcs(), graph, names: None })
+    Ok(EdgeList { lines: graph.arcs(), graph, names: None, has_columns: false })
 }
 
 /// Reads a compressed graph by its basename, with the feature `bvgraph`; its pages are numbers.

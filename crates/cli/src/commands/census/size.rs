@@ -4,7 +4,6 @@ use std::io::Write;
 use std::sync::Arc;
 
 use lookalike::walk::Watch;
-use lookalike_census::Estimate;
 use lookalike_engines::SearchEngine;
 use lookalike_fieldwork::sampling::Amiss;
 use lookalike_fieldwork::size::{Plan, Size, sample};
@@ -84,7 +83,7 @@ pub(crate) fn run(args: &CensusSizeArgs, watch: &Arc<Watch>) -> Result<Outcome, 
     let share = unless_failed(share, "the size without near-duplicates", watch)?.flatten();
     drop(desk);
     let distinct = share.map(|(share, looked_at)| Distinct {
-        pages: product(size.pages, share).into(),
+        pages: size.pages.by(share).into(),
         share: share.into(),
         looked_at,
     });
@@ -106,16 +105,6 @@ pub(crate) fn run(args: &CensusSizeArgs, watch: &Arc<Watch>) -> Result<Outcome, 
         report.print(&mut std::io::stdout().lock())?
     }
     Ok(Outcome::Done)
-}
-
-/// A size by a share, with the errors of both: ends of intervals move apart on the scale of logarithms.
-fn product(pages: Estimate, share: Estimate) -> Estimate {
-    let value = pages.value * share.value;
-    let apart = |one: f64, other: f64| one.max(1.0).ln().hypot(other.max(1.0).ln()).exp();
-    let below = apart(pages.value / pages.interval.0, share.value / share.interval.0);
-    let above = apart(pages.interval.1 / pages.value, share.interval.1 / share.value);
-    let error = value * (pages.error / pages.value).hypot(share.error / share.value);
-    Estimate { value, error, interval: (value / below, value * above) }
 }
 
 fn report(
@@ -184,22 +173,5 @@ impl Report {
         }
         print_notes(out, "taken for granted:", &self.assumed)?;
         print_notes(out, "not seen:", &self.unseen)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_that_is_not_certain_widens_what_is_left() {
-        let pages = Estimate::on_log_scale(1_000.0, 0.05);
-        let left = product(pages, Estimate::share(30, 30).unwrap());
-        assert_eq!(left.value, 1_000.0);
-        assert!(left.interval.0 < 0.95 * pages.interval.0, "{left:?}");
-        assert!((left.interval.1 - pages.interval.1).abs() < 1e-6, "{left:?}");
-        let certain = Estimate { value: 0.5, error: 0.0, interval: (0.5, 0.5) };
-        let half = product(pages, certain);
-        assert!((half.interval.0 / pages.interval.0 - 0.5).abs() < 1e-9 && half.value == 500.0);
     }
 }

@@ -98,7 +98,13 @@ fn graph(args: &CensusWalkArgs) -> Result<EdgeList, Failure> {
     let (path, naming) = (&args.graph, if args.names { Naming::Names } else { Naming::Detect });
     match basename(path) {
         Some(basename) => compressed(&basename).map_err(|error| unread(path, &error)),
-        None => read(path, |input| EdgeList::read(input, naming)),
+        None => {
+            let list = read(path, |input| EdgeList::read(input, naming))?;
+            if list.has_columns {
+                tell(format_args!("the first line of {} names columns, and is no link", path.display()));
+            }
+            Ok(list)
+        }
     }
 }
 
