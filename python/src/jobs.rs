@@ -356,7 +356,7 @@ fn suffix_of(path: &Path) -> Result<&'static str, Failure> {
     match stem.ends_with(".jsonl") {
         true => Ok(suffix),
         false => Err(Failure::Usage(format!(
-            "{name} should end in .jsonl (also with .gz, .zst or .bz2), which tells the format"
+            "{name} should end in .jsonl (also with .gz, .zst, .bz2, .xz or .lz4), which tells the format"
         ))),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lookalike::asked::{self, Documents, Matching};
-use lookalike::corpus::{Fields, ReadOptions};
+use lookalike::corpus::{Decoding, Fields, ReadOptions};
 use lookalike::engine::recipe::{ClusterRule, Combine, Keep};
 use lookalike::engine::{Settings, Shards, Spool};
 use lookalike::index::Writing;
@@ -114,6 +114,8 @@ impl<'py> Options<'py> {
             format: self.read("input_format", asked::format)?,
             addresses: false,
             extras: Vec::new(),
+            others: false,
+            decoding: Decoding::default(),
         };
         let contents =
             [("page", ContentMode::Page), ("main", ContentMode::Main), ("email", ContentMode::Email)];

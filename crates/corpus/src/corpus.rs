@@ -17,7 +17,7 @@ use crate::input::{Replay, Stream};
 use crate::reader::{Damage, Records};
 use crate::record::Ledger;
 use crate::table::{Rows, Table};
-use crate::{CorpusError, Format, ReadOptions, Reader};
+use crate::{CorpusError, Decoding, Format, ReadOptions, Reader};
 
 /// Where the bytes of a shard are.
 #[derive(Debug, Clone)]
@@ -118,6 +118,11 @@ impl Corpus {
     /// How they are read.
     pub fn options(&self) -> &Arc<ReadOptions> {
         &self.options
+    }
+
+    /// Bounds the memory that decoders of compressed shards may take.
+    pub fn bound_decoders(&mut self, decoding: Decoding) {
+        Arc::make_mut(&mut self.options).decoding = decoding;
     }
 
     /// Size of all shards on disk, where known for every one.
@@ -289,7 +294,7 @@ impl Shard {
             let none = crate::Compression::None;
             return Ok(Reader::new(Box::new(records), None, Format::Table, none, consumed, false));
         }
-        let mut stream = self.stream(&consumed)?;
+        let mut stream = self.stream(options, &consumed)?;
         let damage = damage_in_front(&mut stream).map_err(self.reading())?;
         let compression = stream.compression();
         let format = match options.format.or(self.format) {
@@ -340,25 +345,34 @@ impl Shard {
         Ok(BytesAt { source, name: self.name.clone() })
     }
 
-    /// The shard's bytes, uncompressed.
-    fn stream(&self, consumed: &Arc<AtomicU64>) -> Result<Stream, CorpusError> {
-        let source: Box<dyn Read + Send> = match &self.origin {
+    /// The shard's bytes as they are stored.
+    pub(crate) fn as_stored(&self) -> Result<Box<dyn Read + Send>, CorpusError> {
+        Ok(match &self.origin {
             Origin::File(path) => Box::new(fs::File::open(path).map_err(self.reading())?),
             Origin::Stdin => Box::new(io::stdin()),
             Origin::Memory(content) => Box::new(io::Cursor::new(content.clone())),
             Origin::Object(address) => open_object(address)?,
             // It is opened by its rows.
             Origin::Table(_) => return Err(self.reading()(io::ErrorKind::Unsupported.into())),
-        };
+        })
+    }
+
+    /// The shard's bytes, uncompressed.
+    pub(crate) fn stream(
+        &self,
+        options: &ReadOptions,
+        consumed: &Arc<AtomicU64>,
+    ) -> Result<Stream, CorpusError> {
+        let source = self.as_stored()?;
         let raw = Replay::new(Box::new(Counted { inner: source, count: consumed.clone() }));
         let named = crate::Compression::named(Path::new(&self.name));
-        Stream::open(raw, named).map_err(self.reading())
+        Stream::open(raw, named, options.decoding).map_err(self.reading())
     }
 
     /// Puts the shard's bytes, uncompressed, into a file of their own.
     #[cfg(feature = "parquet")]
-    pub(crate) fn spool_apart(&self) -> Result<crate::write::Temporary, CorpusError> {
-        let mut stream = self.stream(&Arc::default())?;
+    pub(crate) fn spool_apart(&self, options: &ReadOptions) -> Result<crate::write::Temporary, CorpusError> {
+        let mut stream = self.stream(options, &Arc::default())?;
         let (file, temporary) = crate::write::Temporary::scratch().map_err(self.reading())?;
         spool(&mut stream, file).map_err(self.reading())?;
         Ok(temporary)

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::Format;
+use crate::input::Refusal;
 
 /// A failure that no later record can mend.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +37,14 @@ pub enum CorpusError {
         name: String,
         /// What was seen instead.
         seen: String,
+    },
+    /// A sound file that cannot be read: another compression, an archive, more memory than there is.
+    #[error("{name} {why}")]
+    Unsupported {
+        /// The file.
+        name: String,
+        /// What it is and what to do, in words that follow its name.
+        why: String,
     },
     /// A table lacks the columns that make a document.
     #[error(
@@ -128,7 +137,10 @@ pub enum CorpusError {
 impl CorpusError {
     /// A closure for `map_err` that says what was being read.
     pub(crate) fn reading(name: &str) -> impl FnOnce(io::Error) -> CorpusError + '_ {
-        move |source| CorpusError::Read { name: name.to_owned(), source }
+        move |source| match Refusal::carried(&source) {
+            Some(refusal) => CorpusError::Unsupported { name: name.to_owned(), why: refusal.to_string() },
+            None => CorpusError::Read { name: name.to_owned(), source },
+        }
     }
 }
 

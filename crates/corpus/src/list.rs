@@ -5,6 +5,7 @@ use std::io::{self, BufRead, Read};
 use std::path::Path;
 
 use crate::input::{Replay, Stream};
+use crate::options::Decoding;
 use crate::{Compression, CorpusError};
 
 /// The bytes of a file, uncompressed, to be read line by line. Damage is an error: a list of which a part is missing says
@@ -25,7 +26,7 @@ pub struct List {
 }
 
 impl List {
-    /// Opens a file that may be compressed with gzip, zstd or bzip2; `-` is standard input.
+    /// Opens a file that may be compressed with gzip, zstd, bzip2, xz or lz4; `-` is standard input.
     pub fn open(path: &Path) -> Result<Self, CorpusError> {
         let source: io::Result<Box<dyn Read + Send>> = match path.to_str() {
             Some("-") => Ok(Box::new(io::stdin())),
@@ -33,7 +34,9 @@ impl List {
             _ => File::open(path).map(|file| Box::new(file) as Box<dyn Read + Send>),
         };
         let name = path.display().to_string();
-        let opened = source.and_then(|source| Stream::open(Replay::new(source), Compression::named(path)));
+        let opened = source.and_then(|source| {
+            Stream::open(Replay::new(source), Compression::named(path), Decoding::default())
+        });
         opened.map(|stream| List { stream }).map_err(CorpusError::reading(&name))
     }
 }
@@ -74,7 +77,7 @@ mod tests {
     fn every_compression_has_the_same_lines() {
         let folder = tempfile::tempdir().unwrap();
         let lines: String = (0..100_000).map(|number| format!("line {number}\n")).collect();
-        for ending in ["", ".gz", ".zst", ".bz2"] {
+        for ending in ["", ".gz", ".zst", ".bz2", ".xz", ".lz4"] {
             let file = folder.path().join(format!("list.txt{ending}"));
             let mut sink = Sink::create(&file, Compression::named(&file)).unwrap();
             sink.write_all(lines.as_bytes()).unwrap();

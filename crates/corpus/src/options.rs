@@ -30,6 +30,34 @@ pub enum Namespaces {
     All,
 }
 
+/// Memory for decoders of compressed files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decoding {
+    /// Most memory that the process may take, in bytes.
+    pub memory: u64,
+    /// One decoder may take the so-manieth part of it.
+    pub share: u64,
+}
+
+impl Default for Decoding {
+    /// No bound but those of the formats.
+    fn default() -> Self {
+        Decoding { memory: u64::MAX, share: 1 }
+    }
+}
+
+impl Decoding {
+    /// Most bytes that one decoder may take.
+    pub(crate) fn most(self) -> u64 {
+        self.memory / self.share.max(1)
+    }
+
+    /// Memory under which one decoder may take so many bytes.
+    pub(crate) fn needed(self, bytes: u64) -> u64 {
+        bytes.saturating_mul(self.share.max(1))
+    }
+}
+
 /// Everything a reader needs to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
@@ -52,6 +80,12 @@ pub struct ReadOptions {
     /// it stands. Tables, in files or in memory, and Parquet: a column. WARC and ARC: a field of the record's own header. Other formats have
     /// none.
     pub extras: Vec<String>,
+    /// The fields that make no document come with every one, too: as a JSON object behind the last of `extras`, where there are any.
+    /// JSON lines: values as they stand. Tables: texts. Parquet: nested as it is. A name that outputs need for themselves (`id`,
+    /// `url`, `text`) has an underscore behind it.
+    pub others: bool,
+    /// Memory for decoders. It changes which files can be read, and nothing that is read.
+    pub decoding: Decoding,
 }
 
 impl Default for ReadOptions {
@@ -64,6 +98,8 @@ impl Default for ReadOptions {
             format: None,
             addresses: false,
             extras: Vec::new(),
+            others: false,
+            decoding: Decoding::default(),
         }
     }
 }

@@ -55,7 +55,7 @@ impl Damage {
         }
         let place = Place { record: self.told, position: 0 };
         self.told += 1;
-        Some(Rejection { place, unit, reason: Reason::Truncated(self.reason.clone()) })
+        Some(Rejection { place, unit, reason: Reason::Truncated(self.reason.clone()), id: None })
     }
 }
 

@@ -45,7 +45,12 @@ impl Ledger {
 
     /// Counts a record that begins at `position` and cannot be read.
     pub(crate) fn reject<'r>(&mut self, position: u64, reason: Reason) -> Item<'r> {
-        Item::Rejected(Rejection { place: self.place(position), unit: self.unit, reason })
+        self.reject_named(position, reason, None)
+    }
+
+    /// The same for a record whose id may be known.
+    pub(crate) fn reject_named<'r>(&mut self, position: u64, reason: Reason, id: Option<String>) -> Item<'r> {
+        Item::Rejected(Rejection { place: self.place(position), unit: self.unit, reason, id })
     }
 
     /// Counts a record that is too long.
@@ -74,9 +79,12 @@ pub(crate) struct ExtraValues {
 }
 
 impl ExtraValues {
-    /// Room for as many fields as `options` ask for.
+    /// Room for as many fields as `options` ask for, and for all others if they do.
     pub(crate) fn new(options: &ReadOptions) -> Self {
-        ExtraValues { text: String::new(), spans: vec![None; options.extras.len()] }
+        ExtraValues {
+            text: String::new(),
+            spans: vec![None; options.extras.len() + usize::from(options.others)],
+        }
     }
 
     /// True when no field is asked for.

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use lookalike_model::Unit;
 
-use crate::ReadOptions;
 use crate::formats::jsonl::Entry;
+use crate::{Compression, ReadOptions};
 
 /// How documents are laid out in a shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -114,7 +114,8 @@ impl Format {
 /// The ending of a file name, in lower case, without that of a compression.
 fn ending(name: &str) -> String {
     let name = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
-    let name = [".gz", ".zst", ".bz2"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
+    let mut suffixes = Compression::ALL.into_iter().map(Compression::suffix);
+    let name = suffixes.find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
     name.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_owned())
 }
 

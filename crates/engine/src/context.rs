@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lookalike_corpus::{Corpus, Origin, Shard};
+use lookalike_corpus::{Corpus, Decoding, Origin, Shard};
 use lookalike_methods::OwnMeasure;
 use lookalike_text::Profile;
 use lookalike_text::extract::ContentMode;
@@ -40,6 +40,14 @@ impl Settings {
     /// Refuses a cap on memory that cannot hold a batch with one large document in it, with all that is made of that.
     pub fn admit(&self, batch: &Batch, max_document_bytes: u64) -> Result<(), EngineError> {
         Budget::new(self, max_document_bytes)?.admit_document(batch.weight() as u64)
+    }
+
+    /// Bounds what the decoders of a compressed corpus may take together to a quarter of the memory.
+    pub fn bound_decoders(&self, corpus: &mut Corpus) {
+        let longest = corpus.options().max_document_bytes as u64;
+        let drivers = self.shape(self.room(longest).unwrap_or(0), longest).drivers;
+        let readers = drivers.min(corpus.shards().len()).max(1) as u64;
+        corpus.bound_decoders(Decoding { memory: self.memory, share: 4 * readers });
     }
 
     /// How many threads and how many units at once, when so many bytes of `room` are left for buffers.

@@ -230,6 +230,9 @@ impl Job {
     /// Takes hold of `folder`: a new one, or one in which the same job was begun.
     pub fn open(mut self, folder: &Path) -> Result<Opened, EngineError> {
         Budget::new(&self.settings, self.recipe.reading.max_document_bytes)?;
+        for corpus in std::iter::once(&mut self.corpus).chain(&mut self.against) {
+            self.settings.bound_decoders(corpus);
+        }
         let work = folder.join(WORK);
         let ours =
             folder.join(SUMMARY).exists() || [LOCK, TICKET].iter().any(|file| work.join(file).exists());
@@ -544,7 +547,7 @@ impl OpenJob {
             };
             let mut findings = write(&ctx, &catalogue, &self.folder, self.job.outputs, before)?;
             if self.job.outputs.write != Shards::None && ctx.recipe.task == Task::Dedup {
-                kept::write(&ctx, &catalogue, &self.folder, self.job.outputs)?;
+                findings.notes.extend(kept::write(&ctx, &catalogue, &self.folder, self.job.outputs)?);
             }
             clock.lap("write");
             results::read_samples(&ctx, &catalogue, &mut findings)?;

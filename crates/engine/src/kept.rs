@@ -10,7 +10,8 @@ use crate::context::Context;
 use crate::copies::{Choice, Copies, STDIN, Source};
 use crate::error::EngineError;
 use crate::job::{Outputs, Shards};
-use crate::results::Fates;
+use crate::rejects;
+use crate::results::{Fates, rejected_records};
 
 /// The folder that copies go to.
 pub(crate) fn folder_name(shards: Shards) -> Option<&'static str> {
@@ -21,14 +22,14 @@ pub(crate) fn folder_name(shards: Shards) -> Option<&'static str> {
     }
 }
 
-/// Writes the copies that are not there yet: a copy appears when it is whole.
+/// Writes the copies that are not there yet: a copy appears when it is whole. Returns what a reader of the results should know.
 pub(crate) fn write(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
     folder: &Path,
     outputs: Outputs,
-) -> Result<(), EngineError> {
-    let Some(name) = folder_name(outputs.write) else { return Ok(()) };
+) -> Result<Option<String>, EngineError> {
+    let Some(name) = folder_name(outputs.write) else { return Ok(None) };
     let root = folder.join(name);
     std::fs::create_dir_all(&root).map_err(|error| EngineError::write(&root, error))?;
     ctx.begin("write", ctx.corpus.bytes(), true);
@@ -57,7 +58,8 @@ pub(crate) fn write(
         watch: ctx.watch,
     };
     Fates::prepare(ctx, catalogue)?;
-    copies.write(sources, |source| Decided::of(ctx, &views[source.place], outputs, catalogue.references()))
+    copies.write(sources, |source| Decided::of(ctx, catalogue, &views[source.place], outputs))?;
+    rejects::write(ctx, catalogue, folder, &views)
 }
 
 fn refuse_annotation(sources: &[Source<'_>]) -> Result<(), EngineError> {
@@ -76,7 +78,9 @@ struct Decided {
     fates: Fates,
     /// Record numbers of removed documents, ascending.
     gone: Vec<u32>,
-    /// Those alone are copied.
+    /// Record numbers of rejected documents, ascending: they are neither kept nor removed.
+    rejected: Vec<u32>,
+    /// Removed documents alone are copied.
     inverse: bool,
     /// The place of the shard's first document in the input, also of those to compare with, and how many of the latter there
     /// are.
@@ -87,21 +91,25 @@ struct Decided {
 impl Decided {
     fn of(
         ctx: &Context<'_>,
+        catalogue: &Catalogue,
         view: &ShardView<'_>,
         outputs: Outputs,
-        references: u32,
     ) -> Result<Self, EngineError> {
         let mut fates = Fates::open(ctx)?;
         let places = fates.removed(view.first, view.first + view.records)?;
         let gone = places.into_iter().map(|place| place - view.first).collect();
         let inverse = outputs.write == Shards::Removed;
-        Ok(Decided { fates, gone, inverse, first: view.first, references })
+        let rejected = rejected_records(ctx, catalogue, view)?;
+        let references = catalogue.references();
+        Ok(Decided { fates, gone, rejected, inverse, first: view.first, references })
     }
 }
 
 impl Choice for Decided {
     fn stays(&self, record: u64) -> bool {
-        self.gone.binary_search(&(record as u32)).is_ok() == self.inverse
+        let record = record as u32;
+        self.gone.binary_search(&record).is_ok() == self.inverse
+            && self.rejected.binary_search(&record).is_err()
     }
 
     fn note(&mut self, record: u64) -> Result<Note, EngineError> {

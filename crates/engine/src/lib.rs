@@ -45,6 +45,7 @@ pub mod patch;
 pub mod pipeline;
 mod reading;
 pub mod recipe;
+mod rejects;
 pub mod results;
 pub mod shelf;
 mod sides;

@@ -287,7 +287,7 @@ pub struct Cut {
 
 impl Cut {
     /// Copies all shards into a folder, which is there, without the documents that go. Copies that are there stay as they
-    /// are; documents of shards that cannot be copied go to `kept.jsonl.zst`.
+    /// are; documents of shards that cannot be copied, dumps of a wiki, go to `kept.jsonl.zst`.
     pub fn write(
         &self,
         corpus: &Corpus,

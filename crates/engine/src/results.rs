@@ -159,6 +159,7 @@ const REJECTED: &[Column] = &[
     Column::new("position", Kind::U64),
     Column::new("reason", Kind::Text),
     Column::new("side", Kind::OptionalText).omit_if_none(),
+    Column::new("id", Kind::OptionalText).omit_if_none(),
 ];
 
 /// The file with all removals in order, beside the scratch files.
@@ -487,11 +488,55 @@ fn trim_biggest(biggest: &mut Vec<BigCluster>) {
     biggest.truncate(BIGGEST);
 }
 
+/// A rejection, as the sketch stage left it behind.
 #[derive(serde::Deserialize)]
 struct RejectedLine {
     record: u64,
     position: u64,
     reason: String,
+    #[serde(default)]
+    id: Option<String>,
+}
+
+/// Calls `each` with every rejection of a unit, in the order of the input.
+fn rejected_lines(
+    ctx: &Context<'_>,
+    unit: usize,
+    mut each: impl FnMut(RejectedLine) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let path = unit_file(ctx, unit, "rejected");
+    let mut records = Run::open(&path, ctx.label("rejected", 1))?.records();
+    let (mut line, mut byte) = (Vec::new(), [0]);
+    while records.take(&mut byte)? {
+        if byte != [b'\n'] {
+            line.push(byte[0]);
+            continue;
+        }
+        let rejected = serde_json::from_slice(&line)
+            .map_err(|error| EngineError::Damaged { file: path.clone(), what: error.to_string() })?;
+        line.clear();
+        each(rejected)?;
+    }
+    Ok(())
+}
+
+/// Record numbers of the rejected records of a shard, ascending.
+pub(crate) fn rejected_records(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    view: &ShardView<'_>,
+) -> Result<Vec<u32>, EngineError> {
+    let mut found = Vec::new();
+    if view.meta.rejected > 0 {
+        let unit = catalogue.unit_of(view.first);
+        let base = catalogue.base(unit);
+        rejected_lines(ctx, unit, |rejected| {
+            let record = (base + rejected.record as u32).checked_sub(view.first);
+            found.extend(record.filter(|&record| record < view.records));
+            Ok(())
+        })?;
+    }
+    Ok(found)
 }
 
 pub(crate) fn write_rejected(
@@ -505,23 +550,13 @@ pub(crate) fn write_rejected(
     let views = catalogue.shards(ctx);
     let mut reasons = BTreeMap::new();
     for (unit, (reference, _)) in ctx.units().into_iter().enumerate() {
-        let path = unit_file(ctx, unit, "rejected");
-        let mut records = Run::open(&path, ctx.label("rejected", 1))?.records();
         // What is only there to be compared with is no input, unless both corpora are.
         let compares = ctx.recipe.task == Task::Compare;
         if reference && !compares {
             continue;
         }
         let side = compares.then_some(if reference { "left" } else { "right" });
-        let (mut line, mut byte) = (Vec::new(), [0]);
-        while records.take(&mut byte)? {
-            if byte != [b'\n'] {
-                line.push(byte[0]);
-                continue;
-            }
-            let rejected: RejectedLine = serde_json::from_slice(&line)
-                .map_err(|error| EngineError::Damaged { file: path.clone(), what: error.to_string() })?;
-            line.clear();
+        rejected_lines(ctx, unit, |rejected| {
             let place = catalogue.base(unit) + rejected.record as u32;
             let source = shard_of(&views, place).map_or("", |shard| views[shard].shard.name.as_str());
             rows.push(&[
@@ -529,10 +564,12 @@ pub(crate) fn write_rejected(
                 Cell::U64(rejected.position),
                 Cell::Text(&rejected.reason),
                 Cell::OptionalText(side),
+                Cell::OptionalText(rejected.id.as_deref()),
             ])?;
             let kind = rejected.reason.split(':').next().unwrap_or_default();
             *reasons.entry(kind.to_owned()).or_insert(0) += 1;
-        }
+            Ok(())
+        })?;
     }
     rows.finish()?;
     Ok(reasons)

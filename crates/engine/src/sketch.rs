@@ -415,6 +415,8 @@ struct RejectedLine<'a> {
     record: u64,
     position: u64,
     reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
 }
 
 impl Workshop {
@@ -441,7 +443,8 @@ impl Workshop {
                         tools.document(ctx, number as u32, &document, wanted, &mut out);
                     }
                     Record::Rejected(rejection) => {
-                        out.reject(ctx, number, rejection.place.position, &rejection.reason);
+                        let id = rejection.id.as_deref();
+                        out.reject(ctx, number, rejection.place.position, &rejection.reason, id);
                     }
                 }
                 Ok(())
@@ -583,7 +586,8 @@ impl Tools {
     ) {
         let text = self.extractor.extract(document, ctx.content).text;
         if let Some(reason) = ctx.panel.refuses(text) {
-            return out.reject(ctx, number.into(), document.place.position, &Reason::Broken(reason));
+            let (position, id) = (document.place.position, Some(document.id));
+            return out.reject(ctx, number.into(), position, &Reason::Broken(reason), id);
         }
         self.readings.turn();
         let features = self.readings.words(text);
@@ -591,7 +595,7 @@ impl Tools {
         if wordless && ctx.panel.refuses("").is_some() {
             // The method would read it, but what has no words is compared with nothing.
             let reason = Reason::Broken(NO_WORD.to_owned());
-            return out.reject(ctx, number.into(), document.place.position, &reason);
+            return out.reject(ctx, number.into(), document.place.position, &reason, Some(document.id));
         }
         let within = within(ctx.within.as_ref(), &ctx.keep, document);
         let mut row = Row {
@@ -677,8 +681,8 @@ impl Sketched {
     }
 
     /// A record that could not be read.
-    fn reject(&mut self, ctx: &Context<'_>, record: u64, position: u64, reason: &Reason) {
-        let line = RejectedLine { record, position, reason: &reason.to_string() };
+    fn reject(&mut self, ctx: &Context<'_>, record: u64, position: u64, reason: &Reason, id: Option<&str>) {
+        let line = RejectedLine { record, position, reason: &reason.to_string(), id };
         serde_json::to_writer(&mut self.rejected, &line).expect("memory can be written");
         self.rejected.push(b'\n');
         let names = self.names.len() as u64;

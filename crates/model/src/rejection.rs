@@ -15,6 +15,8 @@ pub struct Rejection {
     pub unit: Unit,
     /// Why it was rejected.
     pub reason: Reason,
+    /// Its id, where one can be told.
+    pub id: Option<String>,
 }
 
 /// What a position counts.
@@ -101,6 +103,8 @@ impl fmt::Display for ReasonKind {
 pub struct Skip<'a> {
     /// What it is, in a word or two, from a small fixed set: it becomes a row in a table.
     pub kind: &'static str,
+    /// Where the record begins, in bytes of the uncompressed shard.
+    pub position: u64,
     /// The whole record as it stood, for formats whose records can be copied byte for byte.
     pub raw: Option<&'a [u8]>,
 }

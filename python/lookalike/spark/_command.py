@@ -114,7 +114,7 @@ def _dedup_options(parser: argparse.ArgumentParser) -> None:
 
 def _pairs_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", metavar="INPUT", nargs="+", help=f"the corpus: {_INPUT}")
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="file for the pairs: .jsonl (also with .gz, .zst or .bz2) or .parquet; a folder with .job behind its name holds the rest")  # fmt: skip
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="file for the pairs: .jsonl (also with .gz, .zst, .bz2, .xz or .lz4) or .parquet; a folder with .job behind its name holds the rest")  # fmt: skip
     parser.add_argument("--all", action="store_true", help="write all measured pairs, also those below the threshold")
     _order(parser)
     _common(parser, "0.8", 5)
@@ -415,7 +415,7 @@ def _pairs(spark: SparkSession, args: argparse.Namespace) -> int:
     from . import pairs
 
     if not re.search(r"\.(parquet|jsonl(\.(gz|zst|bz2))?)$", args.output):
-        raise UsageError(f"{args.output} says no format to write; let it end in .jsonl (also with .gz, .zst or .bz2) or .parquet")
+        raise UsageError(f"{args.output} says no format to write; let it end in .jsonl (also with .gz, .zst, .bz2, .xz or .lz4) or .parquet")
     job = _Job(spark, args)
     recipe = job.recipe("pairs", all=args.all)
     table = job.documents(args.input, job.fields(recipe))

@@ -337,7 +337,7 @@ pub struct PairsArgs {
     #[command(flatten)]
     pub input: InputArgs,
 
-    /// File for the pairs: .jsonl (also with .gz, .zst or .bz2) or .parquet
+    /// File for the pairs: .jsonl (also with .gz, .zst, .bz2, .xz or .lz4) or .parquet
     ///
     /// Beside it, a folder with .job behind its name holds the recipe, the counts and what was rejected.
     #[arg(short, long, value_name = "FILE")]

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lookalike::asked::{self, Documents, size};
-use lookalike::corpus::{Corpus, Fields, Format, Namespaces, ReadOptions};
+use lookalike::corpus::{Corpus, Decoding, Fields, Format, Namespaces, ReadOptions};
 use lookalike::text::Profile;
 use lookalike::text::extract::ContentMode;
 
@@ -154,6 +154,9 @@ pub enum CorpusCommand {
     )]
     Head(HeadArgs),
     /// Write any input as JSON lines, Parquet or WARC
+    ///
+    /// Fields of JSON lines, tables and Parquet other than id, address and text are kept: as members in JSON lines, as columns in
+    /// Parquet (text, numbers and truth values by what the first 64 MB hold, everything else as JSON text), as metadata records in WARC.
     #[command(
         override_usage = "lookalike corpus convert [OPTIONS] --output <FILE> <INPUT>...\n       lookalike corpus convert [OPTIONS] --output <FILE> --sample"
     )]
@@ -163,7 +166,8 @@ pub enum CorpusCommand {
     /// Write a corpus without the documents that a list names
     ///
     /// Shards are copied under their names, compressed as they were; records that stay are copied byte for byte where the
-    /// format allows it, and documents of other formats go to kept.jsonl.zst. The same command goes on after a stop.
+    /// format allows it, files that are documents as files, and pages of a wiki go to kept.jsonl.zst. The same command goes on after
+    /// a stop.
     #[command(override_usage = "lookalike corpus apply [OPTIONS] --removed <LIST> --output <DIR> <INPUT>...")]
     Apply(ApplyArgs),
 }
@@ -175,7 +179,7 @@ pub struct InputArgs {
     ///
     /// The format is seen from the content: JSON lines, Parquet, WARC (0.18 to 1.1) and WET, ARC, TREC web and
     /// text, MediaWiki XML, mbox, Maildir, CSV and TSV, plain files (one document each); compressed with gzip,
-    /// zstd or bzip2 or not at all. Inside folders, names that begin with a dot are passed over.
+    /// zstd, bzip2, xz or lz4 or not at all. Inside folders, names that begin with a dot are passed over.
     #[arg(value_name = "INPUT", required_unless_present = "sample")]
     pub inputs: Vec<OsString>,
 
@@ -296,6 +300,8 @@ impl ReadingArgs {
             format: self.input_format,
             addresses: false,
             extras: Vec::new(),
+            others: false,
+            decoding: Decoding::default(),
         }
     }
 
@@ -478,7 +484,7 @@ pub struct ConvertArgs {
 
     /// File to write; its ending tells the format
     ///
-    /// .jsonl, .warc (both also with .gz, .zst or .bz2) or .parquet. It appears when it is whole.
+    /// .jsonl, .warc (both also with .gz, .zst, .bz2, .xz or .lz4) or .parquet. It appears when it is whole.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
@@ -542,7 +548,7 @@ pub struct GenerateArgs {
 
     /// File for the documents, .jsonl; with --crawls a new folder
     ///
-    /// .jsonl may have .gz, .zst or .bz2 behind it.
+    /// .jsonl may have .gz, .zst, .bz2, .xz or .lz4 behind it.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 

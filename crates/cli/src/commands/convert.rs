@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use lookalike::corpus::ReadOptions;
 use lookalike::corpus::write::Writer;
 use lookalike::walk::{self, Found, Watch};
 
@@ -14,7 +15,8 @@ use crate::outputs::apart_from;
 use crate::progress::{Progress, Style, Total, thousands};
 
 pub(crate) fn run(args: &ConvertArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    let corpus = args.input.corpus()?;
+    let options = ReadOptions { others: true, ..args.input.reading.options() };
+    let corpus = args.input.corpus_with(options)?;
     let outputs: Vec<&Path> = [Some(&args.output), args.work.rejected.as_ref()]
         .into_iter()
         .flatten()
@@ -32,7 +34,8 @@ pub(crate) fn run(args: &ConvertArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
                 Found::Rejected(rejection) => rejections.tell(&shard.name, &rejection)?,
                 Found::Skipped(_) => {}
                 Found::Document { document, text } => {
-                    writer.document(document.id, document.url, text)?;
+                    let others = document.extras.get(0);
+                    writer.document_with(document.id, document.url, text, others)?;
                     written += 1;
                 }
             }

@@ -116,7 +116,10 @@ fn json_lines(path: &Path) -> Result<Sink, CorpusError> {
     let compression = Compression::named(path);
     let stem = name.strip_suffix(compression.suffix()).unwrap_or(&name).to_ascii_lowercase();
     if !stem.ends_with(".jsonl") && !stem.ends_with(".ndjson") {
-        return Err(CorpusError::UnknownOutput { name, endings: ".jsonl, also with .gz, .zst or .bz2" });
+        return Err(CorpusError::UnknownOutput {
+            name,
+            endings: ".jsonl, also with .gz, .zst, .bz2, .xz or .lz4",
+        });
     }
     Sink::create(path, compression)
 }

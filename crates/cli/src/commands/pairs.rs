@@ -87,7 +87,7 @@ fn format_of(path: &Path) -> Result<(RowFormat, &'static str), Failure> {
         _ if stem.ends_with(".jsonl") => Ok((RowFormat::Jsonl, compression.suffix())),
         Compression::None if stem.ends_with(".parquet") => Ok((RowFormat::Parquet, "")),
         _ => Err(Failure::Usage(format!(
-            "{name} should end in .jsonl (also with .gz, .zst or .bz2) or .parquet, which tells the format"
+            "{name} should end in .jsonl (also with .gz, .zst, .bz2, .xz or .lz4) or .parquet, which tells the format"
         ))),
     }
 }

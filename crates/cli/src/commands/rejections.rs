@@ -23,6 +23,8 @@ struct Line<'a> {
     position: u64,
     unit: Unit,
     reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
 }
 
 /// The rejections of one shard, until those of the shards before it have been told. All but the first few wait
@@ -143,7 +145,8 @@ fn sentence(source: &str, rejection: &Rejection) -> String {
 
 fn write_line(out: &mut impl Write, source: &str, rejection: &Rejection) -> io::Result<()> {
     let reason = rejection.reason.to_string();
-    let line = Line { source, position: rejection.place.position, unit: rejection.unit, reason: &reason };
+    let id = rejection.id.as_deref();
+    let line = Line { source, position: rejection.place.position, unit: rejection.unit, reason: &reason, id };
     serde_json::to_writer(&mut *out, &line)?;
     out.write_all(b"\n")
 }

@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
+
 use super::support::{
-    Doc, Folder, assert_counts, corpus, documents, jsonl, program, read_jsonl, shell, skipped, stats,
+    Doc, Folder, assert_counts, corpus, documents, json_lines, jsonl, program, read_jsonl, shell, skipped,
+    stats,
 };
 
 fn convert(input: &Path, output: &Path) {
@@ -25,7 +28,8 @@ fn difficult() -> Vec<Doc> {
 fn every_format_there_and_back_gives_the_same_documents() {
     let folder = Folder::new();
     let source = folder.file("a.jsonl", jsonl(&difficult()));
-    let mut names = vec!["b.jsonl.gz", "b.jsonl.zst", "b.jsonl.bz2", "b.warc", "b.warc.gz", "b.warc.zst"];
+    let mut names =
+        vec!["b.jsonl.gz", "b.jsonl.zst", "b.jsonl.bz2", "b.warc", "b.warc.gz", "b.warc.zst", "b.warc.xz"];
     if cfg!(feature = "parquet") {
         names.push("b.parquet");
     }
@@ -35,6 +39,60 @@ fn every_format_there_and_back_gives_the_same_documents() {
         convert(&there, &back);
         assert_eq!(read_jsonl(&back), difficult(), "{name}");
     }
+}
+
+/// Converts to a file of this name and back to JSON lines.
+fn there_and_back(folder: &Folder, source: &Path, name: &str) -> Vec<Value> {
+    let (there, back) = (folder.join(name), folder.join("back.jsonl"));
+    convert(source, &there);
+    convert(&there, &back);
+    json_lines(&back)
+}
+
+#[test]
+fn other_fields_are_kept() {
+    let folder = Folder::new();
+    let first = json!({"id":"a","url":"http://e/","text":"one","n":3,"score":1,"ok":true,"lang":"en","tags":["x",null],"m":{"k":1.50}});
+    let second = json!({"id":"b","text":"two","html":"<p>two","n":-4,"score":0.5,"lang":"d\u{e9}","big":123456789012345678901234567890.0});
+    let source = folder.file("a.jsonl", format!("{first}\n{second}\n"));
+    let output = folder.join("b.jsonl.xz");
+    convert(&source, &output);
+    assert_eq!(there_and_back(&folder, &source, "b.jsonl.lz4"), [first.clone(), second.clone()]);
+    if cfg!(feature = "parquet") {
+        let [one, two] = &there_and_back(&folder, &source, "b.parquet")[..] else { panic!("two rows") };
+        // What Parquet has no type for is JSON text there.
+        let mut expected = first.clone();
+        (expected["tags"], expected["m"], expected["score"]) =
+            (json!("[\"x\",null]"), json!("{\"k\":1.5}"), json!(1.0));
+        assert_eq!(*one, expected);
+        assert_eq!(*two, second);
+    }
+    let table = folder.file("a.csv", "id,title,text,note\n1,\"x, y\",one,\n2,z,two,\"a\"\"b\"\n");
+    let rows = [
+        json!({"id":"1","text":"one","title":"x, y","note":""}),
+        json!({"id":"2","text":"two","title":"z","note":"a\"b"}),
+    ];
+    assert_eq!(there_and_back(&folder, &table, "c.jsonl"), rows);
+    if cfg!(feature = "parquet") {
+        assert_eq!(there_and_back(&folder, &table, "c.parquet"), rows);
+    }
+    let warc = folder.join("c.warc");
+    convert(&table, &warc);
+    let bytes = std::fs::read_to_string(&warc).unwrap();
+    assert!(bytes.contains("\r\n\r\n{\"title\":\"z\",\"note\":\"a\\\"b\"}\r\n\r\n"), "{bytes}");
+    assert_eq!(
+        (stats([&warc])["accepted"].clone(), stats([&warc])["rejected"].clone()),
+        (2.into(), 0.into())
+    );
+}
+
+#[test]
+fn a_field_that_bears_the_name_of_an_output_gets_another() {
+    let folder = Folder::new();
+    let source = folder.file("a.jsonl", "{\"id\":\"a\",\"body\":\"one\",\"text\":\"no text\"}\n");
+    let output = folder.join("b.jsonl");
+    corpus("convert --text-field body").path(source).option("-o", &output).run().exits(0);
+    assert_eq!(json_lines(&output), [json!({"id":"a","text":"one","text_":"no text"})]);
 }
 
 #[test]

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::support::{Doc, Folder, WORDS, assert_counts, bzip2, corpus, documents, gzip, jsonl, stats, zstd};
+use super::support::{
+    Doc, Folder, WORDS, assert_counts, bzip2, corpus, documents, gzip, jsonl, lz4, stats, xz, zstd,
+};
 
 const COUNT: usize = 30;
 
@@ -66,6 +68,8 @@ fn every_format_and_compression_holds_the_same_documents() {
         assert_same(&stats([folder.file(format!("a.{format}.gz"), gzip(&bytes))]), format);
         assert_same(&stats([folder.file(format!("a.{format}.zst"), zstd(&bytes))]), format);
         assert_same(&stats([folder.file(format!("a.{format}.bz2"), bzip2(&bytes))]), format);
+        assert_same(&stats([folder.file(format!("a.{format}.xz"), xz(&bytes))]), format);
+        assert_same(&stats([folder.file(format!("a.{format}.lz4"), lz4(&bytes))]), format);
     }
 }
 
@@ -86,7 +90,14 @@ fn a_file_of_many_members_is_read_to_its_end() {
     let folder = Folder::new();
     let bytes = jsonl(&documents(COUNT));
     let (first, second) = bytes.split_at(bytes.len() / 2);
-    for (name, compress) in [("a.gz", gzip as fn(&[u8]) -> Vec<u8>), ("a.zst", zstd), ("a.bz2", bzip2)] {
+    let kinds = [
+        ("a.gz", gzip as fn(&[u8]) -> Vec<u8>),
+        ("a.zst", zstd),
+        ("a.bz2", bzip2),
+        ("a.xz", xz),
+        ("a.lz4", lz4),
+    ];
+    for (name, compress) in kinds {
         let members = [compress(first), compress(second)].concat();
         assert_same(&stats([folder.file(name, members)]), "jsonl");
     }
@@ -102,6 +113,106 @@ fn parquet_holds_the_same_documents() {
     assert_same(&stats([&parquet]), "parquet");
     let piped = corpus("stats - --json").run_with(&std::fs::read(&parquet).unwrap()).exits(0);
     assert_same(&piped.json(), "parquet");
+}
+
+/// A Parquet file with the columns `id` and `text`, compressed so.
+#[cfg(feature = "parquet")]
+fn parquet(documents: &[Doc], codec: parquet::basic::Compression) -> Vec<u8> {
+    use parquet::data_type::{ByteArray, ByteArrayType};
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    let schema = "message m { REQUIRED BYTE_ARRAY id (STRING); REQUIRED BYTE_ARRAY text (STRING); }";
+    let schema = std::sync::Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+    let properties = std::sync::Arc::new(WriterProperties::builder().set_compression(codec).build());
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, properties).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for cell in [|doc: &Doc| doc.id.clone(), |doc: &Doc| doc.text.clone()] {
+        let values: Vec<ByteArray> =
+            documents.iter().map(|document| ByteArray::from(cell(document).into_bytes())).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn every_codec_of_parquet_is_read_and_copied() {
+    use parquet::basic::Compression;
+    let folder = Folder::new();
+    let documents = documents(COUNT);
+    for codec in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(Default::default()),
+        Compression::BROTLI(Default::default()),
+        Compression::ZSTD(Default::default()),
+        Compression::LZ4,
+        Compression::LZ4_RAW,
+    ] {
+        let file = folder.file("a.parquet", parquet(&documents, codec));
+        assert_same(&stats([&file]), "parquet");
+        let job = folder.join(format!("{codec:?}"));
+        super::bench::dedup("--write kept").path(&file).option("-o", &job).run().exits(0);
+        assert_same(&stats([job.join("kept/a.parquet")]), "parquet");
+    }
+}
+
+/// LZO has no decoder, and that is no damage: the footer says so, before any page is looked at.
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_with_lzo_is_refused_before_the_work() {
+    let folder = Folder::new();
+    let mut bytes = parquet(&documents(COUNT), parquet::basic::Compression::SNAPPY);
+    // Field 4 of a column's metadata, the codec, stands behind its path: SNAPPY is 1 and LZO 3, as zigzag numbers.
+    for name in ["id", "text"] {
+        let path = [b"\x19\x18", &[name.len() as u8][..], name.as_bytes(), b"\x15\x02"].concat();
+        let at = bytes.windows(path.len()).rposition(|window| window == path).expect("a path and a codec");
+        bytes[at + path.len() - 1] = 6;
+    }
+    let file = folder.file("a.parquet", bytes);
+    let sentence = "a.parquet is a Parquet file whose column \"id\" is compressed with LZO, which cannot be read; write \
+                    it with another codec";
+    corpus("stats").path(&file).run().fails(1, sentence);
+}
+
+/// One frame of zstd with so wide a window, as `zstd --long` writes it when it does not know the length.
+fn long(bytes: &[u8], window_log: u32) -> Vec<u8> {
+    let mut encoder = ::zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.long_distance_matching(true).unwrap();
+    encoder.window_log(window_log).unwrap();
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn zstd_with_windows_up_to_two_gibibytes_is_read() {
+    let folder = Folder::new();
+    let bytes = jsonl(&documents(COUNT));
+    for window_log in [27, 28, 31] {
+        assert_same(&stats([folder.file("a.jsonl.zst", long(&bytes, window_log))]), "jsonl");
+        // What the frame holds is what its decoder takes.
+        let job = folder.join(format!("job{window_log}"));
+        let dedup = super::bench::dedup("--memory 256M").path(folder.join("a.jsonl.zst")).option("-o", &job);
+        dedup.run().exits(0);
+    }
+}
+
+#[test]
+fn a_zstd_window_that_does_not_fit_is_refused_with_the_memory_that_would_do() {
+    let folder = Folder::new();
+    // More than a quarter of the memory, mostly of one character.
+    let long_line = format!("{{\"id\":\"x\",\"text\":\"a{}\"}}\n", " ".repeat(30 << 20));
+    let file = folder.file("a.jsonl.zst", long(long_line.repeat(3).as_bytes(), 30));
+    let job = folder.join("job");
+    let done = super::bench::dedup("--memory 256M --threads 1").path(&file).option("-o", &job).run().exits(1);
+    let sentence = "lookalike: a.jsonl.zst is compressed with a window of 1024 MiB, and one decoder may take 64 MiB here; \
+                    give --memory 4096M, or compress it with a smaller window";
+    assert!(done.stderr.contains(sentence), "{}", done.stderr);
 }
 
 #[test]

@@ -171,22 +171,43 @@ fn gathered(files: &BTreeMap<String, Vec<u8>>, name: &str) -> Vec<Value> {
 }
 
 #[test]
-fn plain_files_go_into_one_file() {
+fn files_that_are_documents_are_copied_as_files() {
     let folder = Folder::new();
     let documents = families(60, 6);
-    for document in &documents {
-        folder.file(format!("in/{}.txt", document.id), &document.text);
+    let mut expected = BTreeMap::new();
+    for (number, document) in documents.iter().enumerate() {
+        let (ending, content) = match number % 3 {
+            0 => ("txt", document.text.clone()),
+            1 => ("html", format!("<html><body>{}</body></html>", document.text)),
+            _ => ("eml", format!("Subject: one rose\nMIME-Version: 1.0\n\n{}\n", document.text)),
+        };
+        let name = format!("{}/{}.{ending}", number % 4, document.id);
+        folder.file(format!("in/{name}"), &content);
+        expected.insert(name, content.into_bytes());
     }
+    let [kept, removed] = copies(&folder.join("in"), "");
+    assert!(!removed.is_empty() && kept.keys().all(|name| !removed.contains_key(name)));
+    let all: BTreeMap<String, Vec<u8>> = kept.into_iter().chain(removed).collect();
+    assert!(all == expected);
+}
+
+#[test]
+fn pages_of_a_wiki_go_into_one_file() {
+    let folder = Folder::new();
+    let documents = families(30, 6);
+    let page = |(n, document): (usize, &Doc)| {
+        format!(
+            "<page><title>{n}</title><ns>0</ns><id>{n}</id><revision><id>{n}</id><text>{}</text></revision></page>\n",
+            document.text
+        )
+    };
+    let pages: String = documents.iter().enumerate().map(page).collect();
+    folder.file("in/wiki.xml", format!("<mediawiki>\n{pages}</mediawiki>\n"));
     let [kept, removed] = copies(&folder.join("in"), "");
     let kept = gathered(&kept, "kept.jsonl.zst");
     let removed = gathered(&removed, "removed.jsonl.zst");
     assert!(!removed.is_empty());
-    let mut texts: Vec<&str> =
-        kept.iter().chain(&removed).map(|line| line["text"].as_str().unwrap()).collect();
-    texts.sort_unstable();
-    let mut expected: Vec<&str> = documents.iter().map(|document| document.text.as_str()).collect();
-    expected.sort_unstable();
-    assert_eq!(texts, expected);
+    assert_eq!(kept.len() + removed.len(), 30);
 }
 
 #[test]
@@ -276,15 +297,56 @@ fn kept_records_carry_their_cluster_and_its_size() {
 }
 
 #[test]
-fn rejected_records_are_in_no_copy() {
+fn kept_removed_and_rejected_records_are_all_there_are() {
     let folder = Folder::new();
     let documents = families(40, 11);
     let lines = jsonl(&documents);
-    folder.file("in/a.jsonl", [&lines[..], b"{\"id\":1}\n", b"{broken\n"].concat());
-    let [kept, removed] = copies(&folder.join("in"), "");
-    let count =
-        |files: &BTreeMap<String, Vec<u8>>| files["a.jsonl"].iter().filter(|byte| **byte == b'\n').count();
-    assert_eq!(count(&kept) + count(&removed), 40);
+    let bad: [&[u8]; 2] = [b"{\"id\":1}\n", b"{broken\n"];
+    let (first, second) = lines.split_at(lines.iter().position(|byte| *byte == b'\n').unwrap() + 1);
+    folder.file("in/x/a.jsonl.gz", gzip(&[first, bad[0], second, bad[1]].concat()));
+    folder.file("in/b.jsonl", "{\"id\":\"b\",\"text\":\"something else altogether\"}\n");
+    let mut all = Vec::new();
+    for what in ["kept", "removed"] {
+        let job = folder.join(what);
+        dedup(&format!("--write {what}")).path(folder.join("in")).option("-o", &job).run().exits(0);
+        all.extend(gunzip(&results(&job.join(what))["x/a.jsonl.gz"]));
+        let rejected = results(&job.join("rejected"));
+        assert_eq!(
+            rejected.keys().collect::<Vec<_>>(),
+            ["x/a.jsonl.gz"],
+            "of the other nothing was rejected"
+        );
+        assert_eq!(gunzip(&rejected["x/a.jsonl.gz"]), bad.concat());
+        let ids: Vec<Value> =
+            json_lines(&job.join("rejected.jsonl")).iter().map(|line| line["id"].clone()).collect();
+        assert_eq!(ids, [Value::from("1"), Value::Null]);
+    }
+    let sorted = |bytes: &[u8]| {
+        let mut lines: Vec<Vec<u8>> =
+            bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(&all), sorted(&lines));
+    // Without copies there is no such folder.
+    let job = folder.join("none");
+    dedup("").path(folder.join("in")).option("-o", &job).run().exits(0);
+    assert!(!job.join("rejected").exists());
+}
+
+#[test]
+fn documents_that_a_method_refuses_are_rejected_and_not_kept() {
+    let folder = Folder::new();
+    folder.file(
+        "in/a.jsonl",
+        "{\"id\":\"a\",\"text\":\"00ff00ff00ff00ff\"}\n{\"id\":\"b\",\"text\":\"no number\"}\n",
+    );
+    let job = folder.join("job");
+    let options = "--method simhash:from=hex --unverified --write kept";
+    dedup(options).path(folder.join("in")).option("-o", &job).run().exits(0);
+    let only = |what: &str| results(&job.join(what))["a.jsonl"].clone();
+    assert!(contains(&only("kept"), b"\"a\"") && !contains(&only("kept"), b"\"b\""));
+    assert!(contains(&only("rejected"), b"\"b\"") && !contains(&only("rejected"), b"\"a\""));
 }
 
 #[test]

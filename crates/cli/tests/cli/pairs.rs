@@ -178,8 +178,7 @@ fn a_compressed_table_holds_the_same_lines() {
     .unwrap();
     assert_eq!(unpacked, plain);
     assert_eq!(::zstd::decode_all(&write("out.jsonl.zst")[..]).unwrap(), plain);
-    let sentence =
-        "out.txt should end in .jsonl (also with .gz, .zst or .bz2) or .parquet, which tells the format";
+    let sentence = "out.txt should end in .jsonl (also with .gz, .zst, .bz2, .xz or .lz4) or .parquet, which tells the format";
     pairs("-o out.txt").path(&input).inside(folder.path()).run().fails(2, sentence);
     let sentence = "in.jsonl is one of the inputs; write to another file";
     pairs("in.jsonl -o in.jsonl").inside(folder.path()).run().fails(2, sentence);

@@ -101,14 +101,15 @@ fn an_address_in_a_store_needs_the_part_that_reads_it() {
 #[test]
 fn an_output_whose_name_tells_no_format_is_wrong_usage() {
     let folder = Folder::new();
-    let any = ".jsonl, .warc (both also with .gz, .zst or .bz2) or .parquet";
+    let any = ".jsonl, .warc (both also with .gz, .zst, .bz2, .xz or .lz4) or .parquet";
     for name in ["x.txt", "-", "x.parquet.gz", "x"] {
         let sentence = format!("{name} says no format to write; let it end in {any}");
         corpus("convert --sample -o").path(name).inside(folder.path()).run().fails(2, &sentence);
     }
     for name in ["x.txt", "-", "x.parquet"] {
-        let sentence =
-            format!("{name} says no format to write; let it end in .jsonl, also with .gz, .zst or .bz2");
+        let sentence = format!(
+            "{name} says no format to write; let it end in .jsonl, also with .gz, .zst, .bz2, .xz or .lz4"
+        );
         corpus("generate -o").path(name).inside(folder.path()).run().fails(2, &sentence);
     }
     assert!(folder.names().is_empty());

@@ -82,7 +82,7 @@ impl Records for Arc {
         };
         let (media, bytes, charset) = match payload {
             Payload::Document { media, bytes, charset } => (media, bytes, charset),
-            Payload::Skipped(kind) => return Ok(Some(Item::Skipped(Skip { kind, raw }))),
+            Payload::Skipped(kind) => return Ok(Some(Item::Skipped(Skip { kind, position, raw }))),
             Payload::Rejected(reason) => return Ok(Some(self.ledger.reject(position, reason))),
         };
         let place = self.ledger.place(position);

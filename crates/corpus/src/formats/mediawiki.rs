@@ -314,7 +314,8 @@ impl Records for MediaWiki {
                     return Ok(Some(self.ledger.reject(position, reason)));
                 }
                 Ok(Step::Skipped(kind)) => {
-                    return Ok(Some(Item::Skipped(lookalike_model::Skip { kind, raw: None })));
+                    let position = self.stream.offset();
+                    return Ok(Some(Item::Skipped(lookalike_model::Skip { kind, position, raw: None })));
                 }
                 Ok(Step::End) => return Ok(None),
                 Err(source) => return Err(CorpusError::reading(&self.ledger.shard)(source)),

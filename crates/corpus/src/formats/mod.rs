@@ -9,6 +9,7 @@ mod http;
 pub(crate) mod jsonl;
 pub(crate) mod mail;
 pub(crate) mod mediawiki;
+pub(crate) mod others;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 pub(crate) mod plain;

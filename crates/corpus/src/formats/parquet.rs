@@ -5,6 +5,7 @@
 //! its row, where Arrow would give up the whole batch.
 
 mod extras;
+mod others;
 
 use std::fs::File;
 use std::ops::Range;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lookalike_model::{Content, Document, Media, Reason};
+use parquet::basic::Compression;
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{
@@ -20,11 +22,12 @@ use parquet::data_type::{
     Int96Type,
 };
 use parquet::errors::ParquetError;
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
-use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+use parquet::schema::types::{ColumnDescriptor, SchemaDescPtr, SchemaDescriptor};
 
 use self::extras::Leaf;
+use self::others::OtherColumns;
 use crate::reader::Records;
 use crate::record::{ExtraValues, Ledger};
 use crate::{CorpusError, Fields, Item};
@@ -58,6 +61,13 @@ impl ParquetShard {
         let file =
             guarded(|| SerializedFileReader::new(file)).map_err(|error| unreadable(&ledger.shard, error))?;
         let leaves = Leaves::named(file.metadata().file_metadata().schema_descr(), &ledger)?;
+        if let Some(column) = leaves.used().find_map(|leaf| unsupported(file.metadata(), leaf)) {
+            let why = format!(
+                "is a Parquet file whose column {column:?} is compressed with LZO, which cannot be read; write it with \
+                 another codec"
+            );
+            return Err(CorpusError::Unsupported { name: ledger.shard, why });
+        }
         let number = String::new();
         let extras = ExtraValues::new(&ledger.options);
         Ok(ParquetShard {
@@ -158,7 +168,10 @@ impl Records for ParquetShard {
         let row = group.next_row() - 1;
         let cells = match group.cells(&self.ledger) {
             Ok(cells) => cells,
-            Err(reason) => return Ok(Some(self.ledger.reject(row, reason))),
+            Err(reason) => {
+                let id = group.told_id();
+                return Ok(Some(self.ledger.reject_named(row, reason, id)));
+            }
         };
         group.extras(&self.leaves, &mut self.extras);
         let place = self.ledger.place(row);
@@ -184,9 +197,17 @@ struct Leaves {
     html: Option<usize>,
     url: Option<usize>,
     extras: Vec<Leaf>,
+    /// Columns that make no document, if they are wanted.
+    others: Option<SchemaDescPtr>,
 }
 
 impl Leaves {
+    /// Numbers of all columns that are read.
+    fn used(&self) -> impl Iterator<Item = usize> {
+        let own = [self.id, self.text, self.html, self.url].into_iter().flatten();
+        own.chain(self.extras.iter().map(|leaf| leaf.number))
+    }
+
     fn named(schema: &SchemaDescriptor, ledger: &Ledger) -> Result<Self, CorpusError> {
         let Fields { id, text, html, url } = &ledger.options.fields;
         let place = |name: &str, suits: fn(&ColumnDescriptor) -> bool| {
@@ -206,13 +227,17 @@ impl Leaves {
                 found: found(),
             })
         };
-        let leaves = Leaves {
+        let mut leaves = Leaves {
             id: place(id, |column| is_text(column) || is_whole_number(column)),
             text: place(text, is_text),
             html: place(html, is_text),
             url: place(url, is_text),
             extras: ledger.options.extras.iter().map(extra).collect::<Result<_, _>>()?,
+            others: None,
         };
+        if ledger.options.others {
+            leaves.others = others::columns(schema, &ledger.options.fields, leaves.text.is_some());
+        }
         let (missing, wanted) = match ledger.options.addresses {
             true => (leaves.url.is_none(), format!("{url:?}")),
             false => (leaves.text.is_none() && leaves.html.is_none(), format!("{text:?} or {html:?}")),
@@ -226,6 +251,17 @@ impl Leaves {
         }
         Ok(leaves)
     }
+}
+
+/// The name of a column, if it is compressed in a way that has no decoder here.
+fn unsupported(file: &ParquetMetaData, leaf: usize) -> Option<String> {
+    let lzo = |group: &RowGroupMetaData| {
+        group.columns().get(leaf).is_some_and(|column| column.compression() == Compression::LZO)
+    };
+    file.row_groups()
+        .iter()
+        .any(lzo)
+        .then(|| file.file_metadata().schema_descr().column(leaf).path().string())
 }
 
 fn is_text(column: &ColumnDescriptor) -> bool {
@@ -251,6 +287,7 @@ struct Group {
     html: Option<Column>,
     url: Option<Column>,
     extras: Vec<Column>,
+    others: Option<OtherColumns>,
 }
 
 /// The cells that make a document.
@@ -270,18 +307,23 @@ impl Group {
     fn open(reader: &dyn RowGroupReader, leaves: &Leaves, first: u64) -> Result<Self, ParquetError> {
         let column = |leaf: Option<usize>| leaf.map(|leaf| Column::open(reader, leaf)).transpose();
         let extras = leaves.extras.iter().map(|leaf| leaf.number);
-        let used = [leaves.id, leaves.text, leaves.html, leaves.url].into_iter().flatten();
+        let batch = batch_rows(reader.metadata(), leaves.used());
         Ok(Group {
             first,
             rows: rows_of(reader.metadata()),
             passed: 0,
-            batch: batch_rows(reader.metadata(), used.chain(extras.clone())),
+            batch,
             ready: 0,
             id: column(leaves.id)?,
             text: column(leaves.text)?,
             html: column(leaves.html)?,
             url: column(leaves.url)?,
             extras: extras.map(|leaf| Column::open(reader, leaf)).collect::<Result<_, _>>()?,
+            others: leaves
+                .others
+                .as_ref()
+                .map(|others| OtherColumns::open(reader, others, batch))
+                .transpose()?,
         })
     }
 
@@ -299,6 +341,9 @@ impl Group {
             self.load()?;
         }
         self.columns().for_each(Column::step);
+        if let Some(others) = &mut self.others {
+            guarded(|| others.step()).map_err(broken)?;
+        }
         self.ready -= 1;
         self.passed += 1;
         Ok(true)
@@ -314,6 +359,9 @@ impl Group {
         extras.clear();
         for (index, (leaf, column)) in leaves.extras.iter().zip(&self.extras).enumerate() {
             extras.set(index, |text| leaf.push(column, text));
+        }
+        if let Some(others) = &self.others {
+            extras.set(leaves.extras.len(), |text| others.push(text));
         }
     }
 
@@ -332,6 +380,13 @@ impl Group {
         }
         self.ready = wanted;
         Ok(())
+    }
+
+    /// The id of a row that cannot be read.
+    fn told_id(&self) -> Option<String> {
+        let number = self.id.as_ref().and_then(Column::number).map(|number| number.to_string());
+        let text = || String::from_utf8(cell(&self.id)?.to_vec()).ok().filter(|id| !id.is_empty());
+        number.or_else(text)
     }
 
     /// The cells of the row that [`Group::step`] has moved to.

@@ -81,8 +81,11 @@ impl RowReader {
     /// The document that a row is. Text goes before HTML when it has both.
     pub(crate) fn read<'a>(&'a mut self, rows: &'a Rows, row: usize) -> Item<'a> {
         let place = Place { record: row as u64, position: row as u64 };
-        let rejected = |reason| Item::Rejected(Rejection { place, unit: Unit::Row, reason });
         let found = rows.table.row(row);
+        let rejected = |reason| {
+            let id = found.id.filter(|id| !id.is_empty()).map(str::to_owned);
+            Item::Rejected(Rejection { place, unit: Unit::Row, reason, id })
+        };
         if let Some(why) = found.unreadable {
             return rejected(Reason::InvalidUtf8(why.to_owned()));
         }

@@ -1,8 +1,9 @@
 //! Tables: comma-separated values (RFC 4180) and tab-separated values, with a header line that names the columns.
 //!
 //! Cells of a CSV table may be quoted and then hold line ends; cells of a TSV table are taken as they are. One
-//! quote that is never closed would swallow every row behind it: such a row is rejected when it has grown too
-//! long, or when the shard ends, and reading goes on at the line below its first.
+//! quote that is never closed would swallow rows behind it, up to the next quote. So the quotes of a row of several lines must
+//! stand as the rules say; otherwise, and when it has grown too long or the shard ends before its quote does, the row is
+//! rejected and reading goes on at the line below the one in which the quote was opened.
 
 use std::io;
 
@@ -10,14 +11,15 @@ use csv_core::{ReadRecordResult, ReaderBuilder, Terminator};
 use lookalike_model::{Content, Document, Media, Reason};
 use memchr::memmem::Finder;
 
+use super::others::{Object, push_string};
 use super::resync::{BYTE_ORDER_MARK, skip_until};
-use crate::input::Stream;
+use crate::input::{Found, Stream};
 use crate::reader::Records;
 use crate::record::{ExtraValues, Ledger};
 use crate::{CorpusError, Fields, Item};
 
-/// How often bytes that a broken row has swallowed are read again as rows of their own, before they are passed
-/// over. This keeps the work linear when every line opens a quote.
+/// How often bytes that a broken row has swallowed are read again as rows of any length. From then on each of their lines is a row
+/// or none, which keeps the work linear when every line opens a quote.
 const SECOND_LOOKS: u32 = 4;
 
 pub(crate) struct Table {
@@ -37,6 +39,10 @@ pub(crate) struct Table {
     /// Offset behind the bytes that a broken row has swallowed, and how many such rows began before it.
     swallowed: u64,
     looks: u32,
+    /// Offset up to which every line is a row or none.
+    by_line: u64,
+    /// Where in the window the quote stands that a row is rejected for.
+    quote: usize,
 }
 
 impl Table {
@@ -56,6 +62,8 @@ impl Table {
             used: 0,
             swallowed: 0,
             looks: 0,
+            by_line: 0,
+            quote: 0,
         };
         let frame = table.frame_header().map_err(CorpusError::reading(&table.ledger.shard))?;
         if let Frame::Row = frame {
@@ -86,15 +94,25 @@ impl Table {
         }
         let limit = self.ledger.limit();
         self.row.begin();
+        self.quote = 0;
+        if self.stream.offset() < self.by_line {
+            return self.frame_line(limit);
+        }
         let mut scanned = 0;
         loop {
             let (ended, taken) = self.row.feed(&self.stream.window()[scanned..]);
             scanned += taken;
             if scanned > limit {
+                self.quote = self.row.stray_quote(&self.stream.window()[..limit], true).unwrap_or(0);
                 return Ok(Frame::TooLong);
             }
             if ended {
-                self.used = self.behind_line_feed(scanned)?;
+                let end = self.behind_line_feed(scanned)?;
+                if let Some(quote) = self.row.stray_quote(&self.stream.window()[..end], false) {
+                    self.quote = quote;
+                    return Ok(Frame::Stray(self.stream.offset() + quote as u64, end));
+                }
+                self.used = end;
                 return Ok(Frame::Row);
             }
             if !self.stream.more()? {
@@ -109,8 +127,43 @@ impl Table {
         if let Some(reason) = self.stream.fault() {
             return Frame::Cut(reason.to_owned());
         }
+        if !closed {
+            return self.frame_open(length);
+        }
         self.used = length;
-        if closed { Frame::Row } else { Frame::Open }
+        Frame::Row
+    }
+
+    /// A quote is still open where the row must end.
+    fn frame_open(&mut self, length: usize) -> Frame {
+        self.quote = self.row.stray_quote(&self.stream.window()[..length], true).unwrap_or(0);
+        Frame::Stray(self.stream.offset() + self.quote as u64, length)
+    }
+
+    /// Frames a row that must end with its line.
+    fn frame_line(&mut self, limit: usize) -> io::Result<Frame> {
+        let length = match self.stream.find(&self.line_end, 0, limit.saturating_add(1))? {
+            Found::At(at) => at + 1,
+            Found::End => return Ok(self.frame_rest()),
+            Found::Limit => return Ok(Frame::TooLong),
+        };
+        let (ended, taken) = self.row.feed(&self.stream.window()[..length]);
+        if !ended {
+            return Ok(self.frame_open(length));
+        }
+        self.used = self.behind_line_feed(taken)?;
+        Ok(Frame::Row)
+    }
+
+    /// Frames the last line, which has no end.
+    fn frame_rest(&mut self) -> Frame {
+        let length = self.stream.window().len();
+        let (ended, taken) = self.row.feed(&self.stream.window()[..length]);
+        if ended {
+            self.used = taken;
+            return Frame::Row;
+        }
+        self.frame_last(length)
     }
 
     /// A row that ends with `\r` also ends with the `\n` behind it.
@@ -127,21 +180,20 @@ impl Table {
         skip_until(&mut self.stream, 0, row).map(drop)
     }
 
-    /// Goes on at the line below the first one of a row that cannot be read, or, if rows in this stretch have
-    /// failed too often, behind all that they swallowed.
-    fn step_over(&mut self) -> io::Result<()> {
+    /// Goes on below the line in which the quote of a row that cannot be read was opened, or below its first line. If rows in
+    /// this stretch have failed too often, its lines are looked at one by one.
+    fn step_over(&mut self, length: usize) -> io::Result<()> {
         self.used = 0;
         let begin = self.stream.offset();
-        let end = begin + self.stream.window().len().min(self.ledger.limit()) as u64;
         if begin >= self.swallowed {
             self.looks = 0;
-            self.swallowed = end;
+            self.swallowed = begin + length as u64;
         }
         self.looks += 1;
         if self.looks > SECOND_LOOKS {
-            let rest = usize::try_from(self.swallowed - begin).unwrap_or(usize::MAX);
-            self.stream.advance(rest.min(self.stream.window().len()));
+            self.by_line = self.swallowed;
         }
+        self.stream.advance(self.quote.min(self.stream.window().len()));
         if !self.stream.skip_to(&self.line_end)? {
             self.stream.resume();
         }
@@ -154,9 +206,11 @@ impl Table {
             return Ok(Step::Row);
         }
         let position = self.stream.offset();
+        let length = frame.length(self.stream.window().len().min(self.ledger.limit()));
         let Some(reason) = frame.complaint(self.ledger.limit()) else { return Ok(Step::End) };
-        self.step_over()?;
-        Ok(Step::Rejected(position, reason))
+        let id = self.row.told_id(&self.columns);
+        self.step_over(length)?;
+        Ok(Step::Rejected(position, reason, id))
     }
 }
 
@@ -166,19 +220,29 @@ enum Frame {
     Row,
     /// A row that damage cuts short.
     Cut(String),
-    /// A row with a quote that nothing closes.
-    Open,
+    /// A row with a quote, at this offset of the shard, that nothing closes as it should be; the row would be so long.
+    Stray(u64, usize),
     TooLong,
     End,
 }
 
 impl Frame {
+    /// How many bytes a row that cannot be read would swallow, at most `most`.
+    fn length(&self, most: usize) -> usize {
+        match self {
+            Frame::Stray(_, length) => (*length).min(most),
+            _ => most,
+        }
+    }
+
     /// What is wrong here, if anything is.
     fn complaint(self, limit: usize) -> Option<Reason> {
         match self {
             Frame::Row | Frame::End => None,
             Frame::Cut(reason) => Some(Reason::Truncated(reason)),
-            Frame::Open => Some(Reason::Broken("a quote is opened and never closed".to_owned())),
+            Frame::Stray(at, _) => Some(Reason::Broken(format!(
+                "a quote is opened at byte {at} and never closed, or not before a comma"
+            ))),
             Frame::TooLong => Some(Reason::TooLong { limit: limit as u64 }),
         }
     }
@@ -187,7 +251,7 @@ impl Frame {
 /// What one step through the table gives.
 enum Step {
     Row,
-    Rejected(u64, Reason),
+    Rejected(u64, Reason, Option<String>),
     End,
 }
 
@@ -204,14 +268,19 @@ impl Records for Table {
         }
         match self.step() {
             Ok(Step::Row) => {}
-            Ok(Step::Rejected(position, reason)) => return Ok(Some(self.ledger.reject(position, reason))),
+            Ok(Step::Rejected(position, reason, id)) => {
+                return Ok(Some(self.ledger.reject_named(position, reason, id)));
+            }
             Ok(Step::End) => return Ok(None),
             Err(source) => return Err(CorpusError::reading(&self.ledger.shard)(source)),
         }
         let position = self.stream.offset();
         let Cells { id, url, media, text } = match self.row.document(&self.columns) {
             Ok(cells) => cells,
-            Err(reason) => return Ok(Some(self.ledger.reject(position, reason))),
+            Err(reason) => {
+                let id = self.row.told_id(&self.columns);
+                return Ok(Some(self.ledger.reject_named(position, reason, id)));
+            }
         };
         self.row.extras(&self.columns, &mut self.extras);
         let place = self.ledger.place(position);
@@ -233,6 +302,7 @@ const MOST_COLUMNS: usize = 1 << 16;
 /// The cells of one row, in buffers that are used again for the next.
 struct Row {
     parser: csv_core::Reader,
+    delimiter: u8,
     quoted: bool,
     /// All cells, one behind the other, without quotes.
     cells: Vec<u8>,
@@ -254,6 +324,7 @@ impl Row {
         }
         Row {
             parser: builder.build(),
+            delimiter,
             quoted,
             cells: vec![0; 1 << 10],
             filled: 0,
@@ -294,6 +365,44 @@ impl Row {
         (false, taken)
     }
 
+    /// Where in `raw`, a row of several lines, a quote stands that is not closed, or that something other than the end of its cell
+    /// closes. `open` tells that the row has no end yet. A row of one line is none of these, whatever its quotes: it swallows
+    /// no other.
+    fn stray_quote(&self, raw: &[u8], open: bool) -> Option<usize> {
+        let body = raw.strip_suffix(b"\n").unwrap_or(raw);
+        let body = body.strip_suffix(b"\r").unwrap_or(body);
+        if !self.quoted || !open && memchr::memchr2(b'\n', b'\r', body).is_none() {
+            return None;
+        }
+        // The last cell so far that is quoted and has several lines: the one that may have swallowed others.
+        let mut suspect = None;
+        let mut at = 0;
+        loop {
+            if body.get(at) == Some(&b'"') {
+                let begin = at;
+                let Some(end) = closing_quote(body, begin + 1) else { return Some(begin) };
+                if memchr::memchr2(b'\n', b'\r', &body[begin..end]).is_some() {
+                    suspect = Some(begin);
+                }
+                at = end + 1;
+                if body.get(at).is_some_and(|&byte| byte != self.delimiter) {
+                    return suspect.or(Some(begin));
+                }
+            } else {
+                let cell = &body[at..];
+                let end = memchr::memchr(self.delimiter, cell).unwrap_or(cell.len());
+                if suspect.is_some() && cell[..end].contains(&b'"') {
+                    return suspect;
+                }
+                at += end;
+            }
+            if at >= body.len() {
+                return None;
+            }
+            at += 1;
+        }
+    }
+
     /// Ends the row where the shard ends; false when a quote is still open.
     fn end(&mut self) -> bool {
         self.feed(b"\n").0
@@ -314,6 +423,19 @@ impl Row {
         })
     }
 
+    /// Appends the cells that make no document as a JSON object; false when there are none.
+    fn others(&self, columns: &Columns, out: &mut String) -> bool {
+        let has_text = columns.text.is_some_and(|column| !self.cell(column).is_empty());
+        let own = [columns.id, columns.text, columns.url, columns.html.filter(|_| !has_text)];
+        let mut object = Object::begin(out);
+        for (column, name) in columns.names.iter().enumerate() {
+            if !own.contains(&Some(column)) {
+                object.member(name, |out| push_string(&String::from_utf8_lossy(self.cell(column)), out));
+            }
+        }
+        object.end()
+    }
+
     /// The cells that make a document.
     fn document(&self, columns: &Columns) -> Result<Cells<'_>, Reason> {
         if self.count != columns.count {
@@ -331,12 +453,35 @@ impl Row {
         Ok(Cells { id: filled(columns.id)?, url: filled(columns.url)?, media, text })
     }
 
+    /// The id of a row that cannot be read. Where cells are missing or too many, only the first is where it should be.
+    fn told_id(&self, columns: &Columns) -> Option<String> {
+        let column =
+            columns.id.filter(|&column| self.count == columns.count || column == 0 && self.count > 0)?;
+        let id = std::str::from_utf8(self.cell(column)).ok()?;
+        (!id.is_empty()).then(|| id.to_owned())
+    }
+
     /// The further cells that are asked for; an empty one is none.
     fn extras(&self, columns: &Columns, extras: &mut ExtraValues) {
         extras.clear();
         for (index, &column) in columns.extras.iter().enumerate() {
             extras.set_bytes(index, Some(self.cell(column)).filter(|cell| !cell.is_empty()));
         }
+        if columns.others {
+            extras.set(columns.extras.len(), |out| self.others(columns, out));
+        }
+    }
+}
+
+/// Where the quote stands that closes a cell, whose text begins at `from`: one that is not doubled.
+fn closing_quote(row: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        at += memchr::memchr(b'"', &row[at..])?;
+        if row.get(at + 1) != Some(&b'"') {
+            return Some(at);
+        }
+        at += 2;
     }
 }
 
@@ -358,6 +503,8 @@ struct Columns {
     html: Option<usize>,
     url: Option<usize>,
     extras: Vec<usize>,
+    /// Cells that make no document are wanted, too.
+    others: bool,
 }
 
 impl Columns {
@@ -388,6 +535,7 @@ impl Columns {
             html: place(html),
             url: place(url),
             extras: ledger.options.extras.iter().map(extra).collect::<Result<_, _>>()?,
+            others: ledger.options.others,
             names,
         })
     }
@@ -534,6 +682,53 @@ mod tests {
     }
 
     #[test]
+    fn a_quote_that_the_next_one_closes_costs_one_row() {
+        let rows = |step| {
+            briefs(&mut csv_by(
+                "id,text\n1,\"open\n2,two\n3,\"three\"\n4,four\n",
+                step,
+                ReadOptions::default(),
+            ))
+        };
+        for step in [1, 5, usize::MAX] {
+            assert_eq!(rows(step), ["broken record at 8", "2: two", "3: three", "4: four"]);
+        }
+        let told = |text: &str| match csv(text).next().unwrap() {
+            Some(Item::Rejected(rejection)) => rejection.reason.to_string(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            told("id,text\n1,\"open\n2,two\n3,\"three\"\n"),
+            "broken record: a quote is opened at byte 10 and never closed, or not before a comma"
+        );
+        // Legal lines before the quote go with its row; it is the quote that is named.
+        let both = "id,note,text\n1,\"two\nlines\",\"open\n2,a,b\n3,c,\"d\"\n";
+        assert!(told(both).contains("at byte 27"), "{}", told(both));
+        assert_eq!(briefs(&mut csv(both)), ["broken record at 13", "2: b", "3: d"]);
+        // A quote that seems to end its cell gives itself away by the next one.
+        assert_eq!(
+            briefs(&mut csv("id,text\n1,\"open\n2,\", two\"\n3,three\n")),
+            ["broken record at 8", "2: , two", "3: three"]
+        );
+    }
+
+    #[test]
+    fn a_row_of_one_line_may_have_quotes_where_it_likes() {
+        let all = briefs(&mut csv("id,text\n1,a \"b\" c\n2,\"d\" e\n3,\"f\ng\"\n"));
+        assert_eq!(all, ["1: a \"b\" c", "2: d e", "3: f\ng"]);
+    }
+
+    #[test]
+    fn many_quotes_that_nothing_closes_cost_their_rows_alone() {
+        let rows: String = (0..20).map(|n| format!("{n},\"\"\"open\n{n}x,two\n")).collect();
+        for step in [1, usize::MAX] {
+            let all = briefs(&mut csv_by(format!("id,text\n{rows}"), step, ReadOptions::default()));
+            let read: Vec<&String> = all.iter().filter(|brief| brief.ends_with(": two")).collect();
+            assert_eq!((read.len(), all.len()), (20, 40), "{all:?}");
+        }
+    }
+
+    #[test]
     fn the_limit_is_the_same_for_every_chunk_size() {
         for step in [1, 4, 1000] {
             let row = "id,text\n1,23456\n";
@@ -608,6 +803,29 @@ mod tests {
             let whole = read_all(&mut csv_by(bytes.clone(), usize::MAX, limited(60)));
             let dripped = read_all(&mut csv_by(bytes, step, limited(60)));
             prop_assert_eq!(whole, dripped);
+        }
+
+        #[test]
+        fn a_quote_that_is_missing_costs_its_row_at_most(
+            texts in prop::collection::vec("[a-z]([a-z, ]{0,8}[a-z])?", 2..9),
+            quoted in prop::collection::vec(any::<bool>(), 9),
+            missing in any::<prop::sample::Index>(),
+            step in 1usize..40,
+        ) {
+            let row = |n: usize| {
+                let quote = if quoted[n] || texts[n].contains(',') { "\"" } else { "" };
+                format!("{n},{quote}{}{quote}\n", texts[n])
+            };
+            let mut rows: Vec<String> = (0..texts.len()).map(row).collect();
+            let hit = missing.index(rows.len());
+            if let Some(last) = rows[hit].rfind('"') {
+                rows[hit].remove(last);
+            }
+            let all = briefs(&mut csv_by(format!("id,text\n{}", rows.concat()), step, ReadOptions::default()));
+            for (n, text) in texts.iter().enumerate().filter(|(n, _)| *n != hit) {
+                prop_assert!(all.contains(&format!("{n}: {text}")), "{n} of {all:?}");
+            }
+            prop_assert_eq!(all.len(), texts.len());
         }
 
         #[test]

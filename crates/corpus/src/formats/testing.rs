@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use lookalike_model::{Content, Document, Media, ReasonKind, Unit};
+use lz4_flex::frame::{BlockSize, FrameEncoder, FrameInfo};
 use proptest::prelude::*;
 
 use crate::input::{Replay, Stream};
+use crate::options::Decoding;
 use crate::reader::Records;
 use crate::record::Ledger;
 use crate::{Compression, Item, ReadOptions};
@@ -106,8 +108,8 @@ pub(crate) fn stream(bytes: impl Into<Vec<u8>>) -> Stream {
 
 /// A stream that reads `step` bytes at a time.
 pub(crate) fn stream_by(bytes: impl Into<Vec<u8>>, step: usize) -> Stream {
-    let bytes = Cursor::new(bytes.into());
-    Stream::open(Replay::new(Box::new(Drip { bytes, step })), Compression::None).expect("memory can be read")
+    let raw = Replay::new(Box::new(Drip { bytes: Cursor::new(bytes.into()), step }));
+    Stream::open(raw, Compression::None, Decoding::default()).expect("memory can be read")
 }
 
 /// A ledger for a shard called `shard`.
@@ -176,18 +178,31 @@ pub(crate) fn rejections(seen: &[Seen]) -> Vec<(u64, ReasonKind)> {
 
 /// One member.
 pub(crate) fn compress(compression: Compression, bytes: &[u8]) -> Vec<u8> {
+    const WORKS: &str = "memory can be written";
     match compression {
         Compression::None => bytes.to_vec(),
         Compression::Gzip => {
             let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-            encoder.write_all(bytes).expect("memory can be written");
-            encoder.finish().expect("memory can be written")
+            encoder.write_all(bytes).expect(WORKS);
+            encoder.finish().expect(WORKS)
         }
-        Compression::Zstd => zstd::encode_all(bytes, 1).expect("memory can be written"),
+        Compression::Zstd => zstd::encode_all(bytes, 1).expect(WORKS),
         Compression::Bzip2 => {
             let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
-            encoder.write_all(bytes).expect("memory can be written");
-            encoder.finish().expect("memory can be written")
+            encoder.write_all(bytes).expect(WORKS);
+            encoder.finish().expect(WORKS)
+        }
+        Compression::Xz => {
+            let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
+            encoder.write_all(bytes).expect(WORKS);
+            encoder.finish().expect(WORKS)
+        }
+        Compression::Lz4 => {
+            // As damage is only noticed by a checksum, and costs a whole block.
+            let info = FrameInfo::new().content_checksum(true).block_size(BlockSize::Max64KB);
+            let mut encoder = FrameEncoder::with_frame_info(info, Vec::new());
+            encoder.write_all(bytes).expect(WORKS);
+            encoder.finish().expect(WORKS)
         }
     }
 }

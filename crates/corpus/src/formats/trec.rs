@@ -154,22 +154,25 @@ impl Trec {
     fn step(&mut self) -> io::Result<Step> {
         let frame = self.frame()?;
         let position = self.stream.offset();
-        Ok(match frame {
-            Frame::End => Step::End,
-            Frame::Document { spelling, body_end } => Step::Document { spelling, body_end },
-            Frame::Cut(reason) => Step::Rejected(position, Reason::Truncated(reason)),
-            Frame::Unclosed => {
-                Step::Rejected(position, Reason::Broken("the document has no </DOC>".to_owned()))
+        let reason = match &frame {
+            Frame::End => return Ok(Step::End),
+            Frame::Document { spelling, body_end } => {
+                return Ok(Step::Document { spelling: *spelling, body_end: *body_end });
             }
-            Frame::Junk => {
-                self.skip_junk()?;
-                Step::Rejected(position, Reason::Broken("not a document: no <DOC> here".to_owned()))
-            }
-            Frame::TooLong(spelling) => {
-                self.skip_document(spelling)?;
-                Step::Rejected(position, Reason::TooLong { limit: self.ledger.limit() as u64 })
-            }
-        })
+            Frame::Cut(reason) => Reason::Truncated(reason.clone()),
+            Frame::Unclosed => Reason::Broken("the document has no </DOC>".to_owned()),
+            Frame::Junk => Reason::Broken("not a document: no <DOC> here".to_owned()),
+            Frame::TooLong(_) => Reason::TooLong { limit: self.ledger.limit() as u64 },
+        };
+        let whole = self.stream.window();
+        let record = if self.used > 0 { &whole[..self.used] } else { whole };
+        let id = if matches!(frame, Frame::Junk) { None } else { told_number(record) };
+        match frame {
+            Frame::Junk => self.skip_junk()?,
+            Frame::TooLong(spelling) => self.skip_document(spelling)?,
+            _ => {}
+        }
+        Ok(Step::Rejected(position, reason, id))
     }
 }
 
@@ -198,15 +201,29 @@ enum Frame {
 /// What one step through the shard gives.
 enum Step {
     Document { spelling: Spelling, body_end: usize },
-    Rejected(u64, Reason),
+    Rejected(u64, Reason, Option<String>),
     End,
+}
+
+/// How far into a document that cannot be read its number is looked for.
+const NUMBER_WITHIN: usize = 4 << 10;
+
+/// The number of a document that cannot be read.
+fn told_number(bytes: &[u8]) -> Option<String> {
+    let head = bytes[..bytes.len().min(NUMBER_WITHIN)].to_ascii_lowercase();
+    let begin = memchr::memmem::find(&head, b"<docno>")? + b"<docno>".len();
+    let length = memchr::memmem::find(&head[begin..], b"</docno>")?;
+    let number = std::str::from_utf8(&bytes[begin..begin + length]).ok()?.trim();
+    (!number.is_empty()).then(|| number.to_owned())
 }
 
 impl Records for Trec {
     fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {
         let (spelling, body_end) = match self.step() {
             Ok(Step::Document { spelling, body_end }) => (spelling, body_end),
-            Ok(Step::Rejected(position, reason)) => return Ok(Some(self.ledger.reject(position, reason))),
+            Ok(Step::Rejected(position, reason, id)) => {
+                return Ok(Some(self.ledger.reject_named(position, reason, id)));
+            }
             Ok(Step::End) => return Ok(None),
             Err(source) => return Err(CorpusError::reading(&self.ledger.shard)(source)),
         };
@@ -214,7 +231,10 @@ impl Records for Trec {
         let raw = &self.stream.window()[..self.used];
         let parts = match self.tags(spelling).parts(&raw[OPEN.len()..body_end]) {
             Ok(parts) => parts,
-            Err(reason) => return Ok(Some(self.ledger.reject(position, reason))),
+            Err(reason) => {
+                let id = told_number(raw);
+                return Ok(Some(self.ledger.reject_named(position, reason, id)));
+            }
         };
         let place = self.ledger.place(position);
         let head = parts.header.unwrap_or_default();

@@ -22,6 +22,8 @@ pub(crate) struct Warc {
     ledger: Ledger,
     header: Header,
     blocks: Blocks,
+    /// True when the record has an id, which stands in `id`.
+    named: bool,
     id: String,
     url: String,
     extras: ExtraValues,
@@ -35,6 +37,7 @@ impl Warc {
             ledger,
             header: Header::new(),
             blocks: Blocks::default(),
+            named: false,
             id: String::new(),
             url: String::new(),
             extras,
@@ -44,6 +47,7 @@ impl Warc {
     /// Frames the next record.
     fn frame(&mut self) -> io::Result<Frame> {
         let framer = &mut self.framer;
+        self.named = false;
         if let Some(frame) = framer.move_on()? {
             return Ok(frame);
         }
@@ -69,6 +73,7 @@ impl Warc {
     /// Frames the record whose header ends at `head`.
     fn block(&mut self, head: usize) -> io::Result<Frame> {
         let window = self.framer.stream.window();
+        self.named = self.header.id(window).map(|id| unfold(id, &mut self.id)).is_some();
         let length = self.header.length(window);
         // ClueWeb22 leaves the length of this kind out, and of no other.
         if length.is_none() && !self.header.has_kind(window, "warcinfo") {
@@ -90,7 +95,10 @@ impl Records for Warc {
         };
         let block = match frame {
             Frame::End => return Ok(None),
-            Frame::Rejected(position, reason) => return Ok(Some(self.ledger.reject(position, reason))),
+            Frame::Rejected(position, reason) => {
+                let id = self.named.then(|| self.id.clone());
+                return Ok(Some(self.ledger.reject_named(position, reason, id)));
+            }
             Frame::Record(block) => block,
         };
         let position = self.framer.stream.offset();
@@ -100,11 +108,13 @@ impl Records for Warc {
         let payload = self.header.payload(window, &window[block], &mut self.blocks, self.ledger.limit());
         let (media, bytes, charset) = match payload {
             Payload::Document { media, bytes, charset } => (media, bytes, charset),
-            Payload::Skipped(kind) => return Ok(Some(Item::Skipped(Skip { kind, raw }))),
-            Payload::Rejected(reason) => return Ok(Some(self.ledger.reject(position, reason))),
+            Payload::Skipped(kind) => return Ok(Some(Item::Skipped(Skip { kind, position, raw }))),
+            Payload::Rejected(reason) => {
+                let id = self.named.then(|| self.id.clone());
+                return Ok(Some(self.ledger.reject_named(position, reason, id)));
+            }
         };
         let place = self.ledger.place(position);
-        let named = self.header.id(window).map(|id| unfold(id, &mut self.id)).is_some();
         let addressed = self.header.url(window).map(|url| unfold(url, &mut self.url)).is_some();
         self.extras.clear();
         for (index, name) in self.ledger.options.extras.iter().enumerate() {
@@ -112,7 +122,7 @@ impl Records for Warc {
             self.extras.set(index, |text| value.map(|value| push_unfolded(value, text)).is_some());
         }
         Ok(Some(Item::Document(Document {
-            id: if named { &self.id } else { self.ledger.own_id(place) },
+            id: if self.named { &self.id } else { self.ledger.own_id(place) },
             url: addressed.then_some(self.url.as_str()),
             media,
             content: Content::Encoded { bytes, charset },

@@ -1,4 +1,4 @@
-//! Compressed members, one after the other: any number of gzip members, zstd frames or bzip2 streams.
+//! Compressed members, one after the other: any number of gzip members, zstd or lz4 frames, bzip2 or xz streams.
 //!
 //! A crawl file is often a million members long, one for each record. A member that is cut short or damaged
 //! must cost that member and no other, so decoding is done member by member: on damage we go back to where
@@ -6,134 +6,21 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::{Chunk, Replay, Source};
-
-/// How a shard is compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Compression {
-    /// Not at all.
-    None,
-    /// `.gz`, with any number of members.
-    Gzip,
-    /// `.zst`, with any number of frames.
-    Zstd,
-    /// `.bz2`, with any number of streams.
-    Bzip2,
-}
-
-/// A decoder that meets damage forgets what it made in the same call, so it is not asked for much at once.
-const STEP: usize = 32 << 10;
+use super::compression::{MAGIC, is_skippable};
+use super::decoder::Decoder;
+use super::window::{LOOKED_AT, Window};
+use super::{Chunk, Compression, Refusal, Replay, Source};
+use crate::options::Decoding;
 
 /// Second looks at the same bytes, in a row, that damage is worth.
 const SECOND_LOOKS: u32 = 8;
 
-/// Bytes needed to recognise any member.
-const MAGIC: usize = 10;
-
-impl Compression {
-    /// The compression that `bytes`, the first of a file, show.
-    pub(crate) fn seen(bytes: &[u8]) -> Self {
-        [Compression::Gzip, Compression::Zstd, Compression::Bzip2]
-            .into_iter()
-            .find(|kind| kind.begins_member(bytes))
-            .unwrap_or(Compression::None)
-    }
-
-    /// The compression that the ending of a file name asks for.
-    pub fn named(path: &std::path::Path) -> Self {
-        match path.extension().and_then(|ending| ending.to_str()) {
-            Some("gz") => Compression::Gzip,
-            Some("zst") => Compression::Zstd,
-            Some("bz2") => Compression::Bzip2,
-            _ => Compression::None,
-        }
-    }
-
-    /// The customary ending of file names, with its dot.
-    pub fn suffix(self) -> &'static str {
-        match self {
-            Compression::None => "",
-            Compression::Gzip => ".gz",
-            Compression::Zstd => ".zst",
-            Compression::Bzip2 => ".bz2",
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Compression::None => "plain",
-            Compression::Gzip => "gzip",
-            Compression::Zstd => "zstd",
-            Compression::Bzip2 => "bzip2",
-        }
-    }
-
-    /// True when a member may begin with `bytes`. Strict, since it also guides the search behind damage.
-    fn begins_member(self, bytes: &[u8]) -> bool {
-        match self {
-            Compression::None => false,
-            Compression::Gzip => match bytes {
-                [0x1f, 0x8b, 8, flags, _, _, _, _, extra, system, ..] => {
-                    flags & 0xe0 == 0 && matches!(extra, 0 | 2 | 4) && (*system <= 13 || *system == 255)
-                }
-                _ => false,
-            },
-            Compression::Zstd => match bytes {
-                [0x28, 0xb5, 0x2f, 0xfd, descriptor, ..] => descriptor & 0x08 == 0,
-                [skippable, 0x2a, 0x4d, 0x18, ..] => skippable & 0xf0 == 0x50,
-                _ => false,
-            },
-            Compression::Bzip2 => {
-                let block = [0x31, 0x41, 0x59, 0x26, 0x53, 0x59];
-                let empty = [0x17, 0x72, 0x45, 0x38, 0x50, 0x90];
-                bytes.starts_with(b"BZh")
-                    && matches!(bytes.get(3), Some(b'1'..=b'9'))
-                    && bytes.get(4..10).is_some_and(|marker| marker == block || marker == empty)
-            }
-        }
-    }
-}
-
-/// The decoder of one member; it owns the raw bytes and gives them back at the member's end.
-#[expect(clippy::large_enum_variant, reason = "there is one for each open shard")]
-enum Decoder {
-    Gzip(flate2::bufread::GzDecoder<Replay>),
-    Zstd(zstd::stream::read::Decoder<'static, Replay>),
-    Bzip2(bzip2::bufread::BzDecoder<Replay>),
-}
-
-impl Decoder {
-    fn new(compression: Compression, raw: Replay) -> io::Result<Self> {
-        Ok(match compression {
-            Compression::None => unreachable!("plain bytes have no members"),
-            Compression::Gzip => Decoder::Gzip(flate2::bufread::GzDecoder::new(raw)),
-            Compression::Zstd => Decoder::Zstd(zstd::stream::read::Decoder::with_buffer(raw)?.single_frame()),
-            Compression::Bzip2 => Decoder::Bzip2(bzip2::bufread::BzDecoder::new(raw)),
-        })
-    }
-
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let step = out.len().min(STEP);
-        let out = &mut out[..step];
-        match self {
-            Decoder::Gzip(decoder) => decoder.read(out),
-            Decoder::Zstd(decoder) => decoder.read(out),
-            Decoder::Bzip2(decoder) => decoder.read(out),
-        }
-    }
-
-    fn into_raw(self) -> Replay {
-        match self {
-            Decoder::Gzip(decoder) => decoder.into_inner(),
-            Decoder::Zstd(decoder) => decoder.finish(),
-            Decoder::Bzip2(decoder) => decoder.into_inner(),
-        }
-    }
-}
-
 /// All members of a compressed file as one stream of bytes.
 pub(crate) struct Members {
     compression: Compression,
+    decoding: Decoding,
+    /// True once a member has begun.
+    begun: bool,
     /// Times in a row that damaged bytes were looked at again.
     second_looks: u32,
     state: State,
@@ -144,21 +31,22 @@ enum State {
     Between(Replay),
     Inside {
         decoder: Decoder,
-        /// True once the member has given something.
-        given: bool,
+        window: Option<Window>,
+        /// Bytes that the member has given.
+        given: u64,
     },
     /// Only while a state is being replaced.
     Moving,
 }
 
 impl Members {
-    pub(crate) fn new(compression: Compression, raw: Replay) -> Self {
-        Members { compression, second_looks: 0, state: State::Between(raw) }
+    pub(crate) fn new(compression: Compression, raw: Replay, decoding: Decoding) -> Self {
+        Members { compression, decoding, begun: false, second_looks: 0, state: State::Between(raw) }
     }
 
-    /// Begins the next member; `None` when one has begun.
+    /// Begins the next member, or passes over what is none; `None` when there is more to read.
     fn begin(&mut self, mut raw: Replay) -> io::Result<Option<Chunk>> {
-        if self.compression == Compression::Gzip {
+        if self.compression.is_padded() {
             skip_zeros(&mut raw)?;
         }
         let head = raw.peek(MAGIC)?;
@@ -167,20 +55,67 @@ impl Members {
             return Ok(Some(Chunk::End));
         }
         if !self.compression.begins_member(head) {
-            let cut = head.len() < MAGIC;
-            if self.compression == Compression::Zstd && self.look_back(&mut raw)? {
-                self.state = State::Between(raw);
-                return Ok(Some(Chunk::Corrupt("a zstd member is cut off before the next one".into())));
-            }
-            raw.set_mark();
-            return self.step_over(raw, if cut { "is cut off" } else { "is missing" }).map(Some);
+            return self.begin_nowhere(raw).map(Some);
+        }
+        if self.compression == Compression::Lz4 && is_skippable(head) {
+            return self.skip_frame(raw);
+        }
+        let window = Window::seen(raw.peek(LOOKED_AT)?);
+        // Behind others, a member that cannot be decoded is more likely damaged than meant so.
+        if !self.begun
+            && let Some(why) = window.and_then(|window| window.refused(self.decoding))
+        {
+            return Err(Refusal::error(why));
         }
         raw.set_mark();
-        self.state = State::Inside { decoder: Decoder::new(self.compression, raw)?, given: false };
+        self.begun = true;
+        let decoder = Decoder::new(self.compression, raw)?;
+        self.state = State::Inside { decoder, window, given: 0 };
         Ok(None)
     }
 
-    /// Looks for a member that begins inside the last one, and goes there. A zstd frame need not have a
+    /// Says what is wrong where a member should begin and none does.
+    fn begin_nowhere(&mut self, mut raw: Replay) -> io::Result<Chunk> {
+        let lz = matches!(self.compression, Compression::Zstd | Compression::Lz4);
+        if lz && self.look_back(&mut raw)? {
+            self.state = State::Between(raw);
+            return Ok(Chunk::Corrupt(self.member("is cut off before the next one")));
+        }
+        let cut = raw.peek(MAGIC)?.len() < MAGIC;
+        raw.set_mark();
+        self.step_over(raw, if cut { self.cut_off() } else { self.member("is missing") })
+    }
+
+    /// Passes over a frame of lz4 that holds no data.
+    fn skip_frame(&mut self, mut raw: Replay) -> io::Result<Option<Chunk>> {
+        let head = raw.peek(8)?;
+        let length =
+            head.get(4..8).and_then(|length| length.try_into().ok()).map_or(u32::MAX, u32::from_le_bytes);
+        let mut left = u64::from(length) + 8;
+        self.begun = true;
+        while left > 0 {
+            let available = raw.fill_buf()?.len();
+            if available == 0 {
+                self.state = State::Between(raw);
+                return Ok(Some(Chunk::Fault(self.cut_off())));
+            }
+            let step = usize::try_from(left).unwrap_or(usize::MAX).min(available);
+            raw.consume(step);
+            left -= step as u64;
+        }
+        self.state = State::Between(raw);
+        Ok(None)
+    }
+
+    fn member(&self, complaint: &str) -> String {
+        format!("a {} member {complaint}", self.compression.name())
+    }
+
+    fn cut_off(&self) -> String {
+        format!("the file ends in the middle of a {} member", self.compression.name())
+    }
+
+    /// Looks for a member that begins inside the last one, and goes there. A frame of zstd or lz4 need not have a
     /// checksum, so one that is cut can eat the beginning of the next and seem whole.
     fn look_back(&self, raw: &mut Replay) -> io::Result<bool> {
         let length = raw.since_mark();
@@ -194,8 +129,9 @@ impl Members {
         Ok(false)
     }
 
-    /// Goes to the next place where a member may begin, and says what is wrong here.
-    fn step_over(&mut self, mut raw: Replay, complaint: &str) -> io::Result<Chunk> {
+    /// Goes to the next place where a member may begin, and says what is wrong here. A file in which none ever begins is
+    /// something else than its name says.
+    fn step_over(&mut self, mut raw: Replay, reason: String) -> io::Result<Chunk> {
         if let Some(failure) = raw.take_failure() {
             return Err(failure);
         }
@@ -214,8 +150,15 @@ impl Members {
             }
             raw.consume(1);
         }
+        if !self.begun && raw.peek(1)?.is_empty() {
+            let name = self.compression.name();
+            let why = format!(
+                "is named like a {name} file and holds no {name} data; find out what it is, or leave it out"
+            );
+            return Err(Refusal::error(why));
+        }
         self.state = State::Between(raw);
-        Ok(Chunk::Fault(format!("a {} member {complaint}", self.compression.name())))
+        Ok(Chunk::Fault(reason))
     }
 }
 
@@ -228,22 +171,28 @@ impl Source for Members {
                         return Ok(chunk);
                     }
                 }
-                State::Inside { mut decoder, given } => match decoder.read(out) {
+                State::Inside { mut decoder, window, given } => match decoder.read(out) {
                     Ok(0) => {
                         self.second_looks = 0;
                         self.state = State::Between(decoder.into_raw());
                     }
                     Ok(length) => {
-                        self.state = State::Inside { decoder, given: true };
+                        let given = given + length as u64;
+                        if let Some(why) =
+                            window.and_then(|window| window.refused_behind(given, self.decoding))
+                        {
+                            return Err(Refusal::error(why));
+                        }
+                        self.state = State::Inside { decoder, window, given };
                         return Ok(Chunk::Bytes(length));
                     }
                     Err(error) => {
                         let cut = error.kind() == io::ErrorKind::UnexpectedEof;
-                        let complaint =
-                            if cut { "is cut off".to_owned() } else { format!("is damaged ({error})") };
-                        let chunk = self.step_over(decoder.into_raw(), &complaint)?;
+                        let reason =
+                            if cut { self.cut_off() } else { self.member(&format!("is damaged ({error})")) };
+                        let chunk = self.step_over(decoder.into_raw(), reason)?;
                         return Ok(match chunk {
-                            Chunk::Fault(reason) if !cut && given => Chunk::Corrupt(reason),
+                            Chunk::Fault(reason) if !cut && given > 0 => Chunk::Corrupt(reason),
                             chunk => chunk,
                         });
                     }
@@ -254,7 +203,7 @@ impl Source for Members {
     }
 }
 
-/// Tapes and block devices pad gzip files with zeros, which `gzip` itself passes over.
+/// Passes over zeros.
 fn skip_zeros(raw: &mut Replay) -> io::Result<()> {
     loop {
         let available = raw.fill_buf()?;
@@ -281,12 +230,13 @@ mod tests {
     use super::*;
     use crate::formats::testing::compress;
 
-    const ALL: [Compression; 3] = [Compression::Gzip, Compression::Zstd, Compression::Bzip2];
+    const ALL: [Compression; 5] = Compression::ALL;
 
     /// What a file gives: bytes, and where they are interrupted by damage.
     fn read(compression: Compression, file: &[u8]) -> (Vec<u8>, Vec<(usize, bool)>) {
-        assert_eq!(Compression::seen(file), compression);
-        let mut members = Members::new(compression, Replay::new(Box::new(io::Cursor::new(file.to_vec()))));
+        assert_eq!(Compression::seen(file, Compression::None), compression);
+        let raw = Replay::new(Box::new(io::Cursor::new(file.to_vec())));
+        let mut members = Members::new(compression, raw, Decoding::default());
         let (mut bytes, mut faults) = (Vec::new(), Vec::new());
         let mut out = [0; 1000];
         loop {
@@ -422,7 +372,7 @@ mod tests {
             let mut half = compress(compression, &text(6, 5000));
             half.truncate(half.len() / 2);
             let raw = Replay::new(Box::new(Failing(io::Cursor::new(half))));
-            let mut members = Members::new(compression, raw);
+            let mut members = Members::new(compression, raw, Decoding::default());
             let mut out = [0; 1000];
             let error = loop {
                 match members.read(&mut out) {

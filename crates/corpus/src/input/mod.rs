@@ -2,16 +2,25 @@
 //!
 //! - `object`: objects in a store, listed and read by ranges
 //! - [`replay`]: compressed bytes that can be read again, so that damage can be stepped over
-//! - [`members`]: gzip, zstd and bzip2, member by member
+//! - [`compression`]: which kinds there are, and where a member of one may begin
+//! - [`refusal`]: sound files that cannot be read all the same
+//! - [`window`]: memory that a member asks for
+//! - [`decoder`]: one member, uncompressed
+//! - [`members`]: gzip, zstd, bzip2, xz and lz4, member by member
 //! - [`stream`]: the window that every format reads from
 
+pub(crate) mod compression;
+mod decoder;
 pub(crate) mod members;
 #[cfg(feature = "object-store")]
 pub(crate) mod object;
+pub(crate) mod refusal;
 pub(crate) mod replay;
 pub(crate) mod stream;
+mod window;
 
-pub(crate) use members::Compression;
+pub(crate) use compression::Compression;
+pub(crate) use refusal::Refusal;
 pub(crate) use replay::Replay;
 pub(crate) use stream::{Found, Stream};
 

@@ -4,7 +4,8 @@ use std::io;
 
 use memchr::memmem::Finder;
 
-use super::{Chunk, Compression, Replay, Source, members::Members};
+use super::{Chunk, Compression, Replay, Source, members::Members, refusal};
+use crate::options::Decoding;
 
 const CHUNK: usize = 256 << 10;
 
@@ -40,17 +41,19 @@ pub(crate) enum Found {
 
 impl Stream {
     /// A stream over `raw`, whose compression is seen from its first bytes; where these are neither compressed
-    /// nor text, they are damaged, and the compression is the one that the shard's name tells.
-    pub(crate) fn open(mut raw: Replay, named: Compression) -> io::Result<Self> {
+    /// nor text, they are damaged, and the compression is the one that the shard's name tells. Kinds of files that cannot be
+    /// read are refused.
+    pub(crate) fn open(mut raw: Replay, named: Compression, decoding: Decoding) -> io::Result<Self> {
         let head = raw.peek(256)?;
         let is_text = head.iter().all(|byte| !matches!(byte, 0..=8 | 14..=26 | 28..=31));
-        let compression = match Compression::seen(head) {
+        refusal::refuse_known(head)?;
+        let compression = match Compression::seen(head, named) {
             Compression::None if !is_text => named,
             seen => seen,
         };
         let source: Box<dyn Source> = match compression {
             Compression::None => Box::new(raw),
-            _ => Box::new(Members::new(compression, raw)),
+            _ => Box::new(Members::new(compression, raw, decoding)),
         };
         Ok(Stream { source, compression, buffer: Vec::new(), start: 0, end: 0, offset: 0, halt: None })
     }
@@ -356,7 +359,8 @@ mod tests {
     #[test]
     fn the_compression_is_seen_from_the_first_bytes() {
         let open = |bytes: &[u8]| {
-            Stream::open(Replay::new(Box::new(Cursor::new(bytes.to_vec()))), Compression::None).unwrap()
+            let raw = Replay::new(Box::new(Cursor::new(bytes.to_vec())));
+            Stream::open(raw, Compression::None, Decoding::default()).unwrap()
         };
         assert_eq!(open(b"").compression(), Compression::None);
         assert_eq!(open(b"BZh9 is no beginning").compression(), Compression::None);

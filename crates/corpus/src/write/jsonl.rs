@@ -38,10 +38,28 @@ impl JsonlWriter {
 
     /// Writes a line with the fields `id`, `url` where there is one, and `text`.
     pub fn document(&mut self, id: &str, url: Option<&str>, text: &str) -> Result<(), CorpusError> {
+        self.document_with(id, url, text, None)
+    }
+
+    /// The same with the members of `others`, a JSON object of other names, behind the text.
+    pub fn document_with(
+        &mut self,
+        id: &str,
+        url: Option<&str>,
+        text: &str,
+        others: Option<&str>,
+    ) -> Result<(), CorpusError> {
         self.end_line()?;
-        serde_json::to_writer(&mut self.sink.buffer, &Line { id, url, text })
+        let buffer = &mut self.sink.buffer;
+        serde_json::to_writer(&mut *buffer, &Line { id, url, text })
             .expect("strings are always JSON, and memory can be written");
-        self.sink.buffer.push(b'\n');
+        if let Some(members) = others.and_then(|others| others.strip_prefix('{')).filter(|rest| *rest != "}")
+        {
+            buffer.pop();
+            buffer.push(b',');
+            buffer.extend_from_slice(members.as_bytes());
+        }
+        buffer.push(b'\n');
         self.sink.write_buffer()
     }
 
@@ -101,7 +119,7 @@ mod tests {
             (0..50).for_each(|n| writer.document("id", None, &"text ".repeat(n)).unwrap())
         };
         let plain = written(Compression::None, work);
-        for compression in [Compression::Gzip, Compression::Zstd, Compression::Bzip2] {
+        for compression in Compression::ALL {
             let file = written(compression, work);
             assert_eq!(file, written(compression, work));
             let mut read = Vec::new();
@@ -111,6 +129,10 @@ mod tests {
                 Compression::Gzip => flate2::read::GzDecoder::new(&file[..]).read_to_end(&mut read).unwrap(),
                 Compression::Zstd => zstd::Decoder::new(&file[..]).unwrap().read_to_end(&mut read).unwrap(),
                 Compression::Bzip2 => bzip2::read::BzDecoder::new(&file[..]).read_to_end(&mut read).unwrap(),
+                Compression::Xz => liblzma::read::XzDecoder::new(&file[..]).read_to_end(&mut read).unwrap(),
+                Compression::Lz4 => {
+                    lz4_flex::frame::FrameDecoder::new(&file[..]).read_to_end(&mut read).unwrap()
+                }
             };
             assert_eq!(read, plain);
         }

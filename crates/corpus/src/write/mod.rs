@@ -54,7 +54,7 @@ use crate::{Compression, CorpusError};
 const WARC_DATE: &str = "1970-01-01T00:00:00Z";
 
 /// What the name of an output may end in.
-const ENDINGS: &str = ".jsonl, .warc (both also with .gz, .zst or .bz2) or .parquet";
+const ENDINGS: &str = ".jsonl, .warc (both also with .gz, .zst, .bz2, .xz or .lz4) or .parquet";
 
 /// A writer of any format.
 pub enum Writer {
@@ -90,11 +90,23 @@ impl Writer {
 
     /// Encodes a new record.
     pub fn document(&mut self, id: &str, url: Option<&str>, text: &str) -> Result<(), CorpusError> {
+        self.document_with(id, url, text, None)
+    }
+
+    /// The same with the document's other fields, as a JSON object: members behind the text in JSON lines, columns in Parquet, a record
+    /// of its own in WARC.
+    pub fn document_with(
+        &mut self,
+        id: &str,
+        url: Option<&str>,
+        text: &str,
+        others: Option<&str>,
+    ) -> Result<(), CorpusError> {
         match self {
-            Writer::Jsonl(writer) => writer.document(id, url, text),
-            Writer::Warc(writer) => writer.document(id, url, text),
+            Writer::Jsonl(writer) => writer.document_with(id, url, text, others),
+            Writer::Warc(writer) => writer.document_with(id, url, text, others),
             #[cfg(feature = "parquet")]
-            Writer::Parquet(writer) => writer.document(id, url, text),
+            Writer::Parquet(writer) => writer.document_with(id, url, text, others),
         }
     }
 

@@ -1,11 +1,17 @@
 //! Parquet files: documents in three columns, or a copy of a file with some of its rows left out.
 
+mod fields;
+
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow_schema::{DataType as ArrowType, Field, Fields, Schema};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use parquet::arrow::encode_arrow_schema;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
@@ -18,6 +24,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{Type, TypePtr};
 
+use self::fields::FieldColumns;
 use super::pending::Pending;
 use super::shard::{CLUSTER, COPIES, Note, Verdict};
 use crate::CorpusError;
@@ -41,7 +48,7 @@ const SCHEMA: &str = "message documents {
     REQUIRED BYTE_ARRAY text (STRING);
 }";
 
-/// Writes documents as rows with the columns `id`, `url` and `text`.
+/// Writes documents as rows with the columns `id`, `url` and `text`, and columns for their other fields.
 ///
 /// The file appears under its name when [`ParquetWriter::finish`] is called, and never in part. The same
 /// documents give the same bytes.
@@ -60,7 +67,10 @@ const SCHEMA: &str = "message documents {
 /// ```
 pub struct ParquetWriter {
     pending: Pending,
-    writer: SerializedFileWriter<File>,
+    /// The file, until its columns are known.
+    file: Option<File>,
+    writer: Option<SerializedFileWriter<File>>,
+    columns: Option<FieldColumns>,
     rows: Rows,
 }
 
@@ -68,20 +78,24 @@ impl ParquetWriter {
     /// Begins a file that will be called `path`.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, CorpusError> {
         let (file, pending) = Pending::begin(path.as_ref())?;
-        let schema = parse_message_type(SCHEMA).map_err(|error| failure(&pending, error))?;
-        let properties = properties()
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .set_dictionary_enabled(false)
-            .set_statistics_enabled(EnabledStatistics::None)
-            .build();
-        let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties));
-        let writer = writer.map_err(|error| failure(&pending, error))?;
-        Ok(ParquetWriter { pending, writer, rows: Rows::default() })
+        Ok(ParquetWriter { pending, file: Some(file), writer: None, columns: None, rows: Rows::default() })
     }
 
     /// Adds a row.
     pub fn document(&mut self, id: &str, url: Option<&str>, text: &str) -> Result<(), CorpusError> {
-        self.rows.push(id, url, text);
+        self.document_with(id, url, text, None)
+    }
+
+    /// Adds a row with `others`, a JSON object, in columns of their own; which ones there are is decided by the first documents, of
+    /// about 64 MB. What fits none of them goes to the column `other_fields` as it stands.
+    pub fn document_with(
+        &mut self,
+        id: &str,
+        url: Option<&str>,
+        text: &str,
+        others: Option<&str>,
+    ) -> Result<(), CorpusError> {
+        self.rows.push(id, url, text, others.unwrap_or_default());
         if self.rows.bytes() < GROUP_BYTES {
             return Ok(());
         }
@@ -91,7 +105,9 @@ impl ParquetWriter {
     /// Writes what is left and gives the file its name.
     pub fn finish(mut self) -> Result<(), CorpusError> {
         self.write_group()?;
-        self.writer.into_inner().map(drop).map_err(|error| failure(&self.pending, error))?;
+        self.begin()?;
+        let ended = self.writer.map(SerializedFileWriter::into_inner).transpose();
+        ended.map(drop).map_err(|error| failure(&self.pending, error))?;
         self.pending.finish()
     }
 
@@ -99,9 +115,39 @@ impl ParquetWriter {
         if self.rows.is_empty() {
             return Ok(());
         }
+        self.begin()?;
         let rows = std::mem::take(&mut self.rows);
-        rows.write(&mut self.writer).map_err(|error| failure(&self.pending, error))
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        rows.write(writer, self.columns.as_ref()).map_err(|error| failure(&self.pending, error))
     }
+
+    /// Begins the file, if that is still to be done, with columns for what the documents so far have.
+    fn begin(&mut self) -> Result<(), CorpusError> {
+        let Some(file) = self.file.take() else { return Ok(()) };
+        self.columns = FieldColumns::seen(self.rows.others.iter());
+        let writer =
+            begin_file(file, self.columns.as_ref()).map_err(|error| failure(&self.pending, error))?;
+        self.writer = Some(writer);
+        Ok(())
+    }
+}
+
+fn begin_file(
+    file: File,
+    columns: Option<&FieldColumns>,
+) -> Result<SerializedFileWriter<File>, ParquetError> {
+    let mut schema = parse_message_type(SCHEMA)?;
+    if let Some(columns) = columns {
+        let own = schema.get_fields().iter().cloned();
+        let fields = own.chain(columns.types()?).collect();
+        schema = Type::group_type_builder(schema.name()).with_fields(fields).build()?;
+    }
+    let properties = properties()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_dictionary_enabled(false)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .build();
+    SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))
 }
 
 /// What all our files have in common, above all that they name no moment and no machine.
@@ -119,10 +165,13 @@ struct Rows {
     /// For each row, 1 if it has an address and 0 if it has none.
     has_url: Vec<i16>,
     texts: Texts,
+    /// The other fields of each row as a JSON object, or nothing.
+    others: Texts,
 }
 
 impl Rows {
-    fn push(&mut self, id: &str, url: Option<&str>, text: &str) {
+    fn push(&mut self, id: &str, url: Option<&str>, text: &str, others: &str) {
+        self.others.push(others);
         self.ids.push(id);
         self.has_url.push(i16::from(url.is_some()));
         url.into_iter().for_each(|url| self.urls.push(url));
@@ -134,15 +183,28 @@ impl Rows {
     }
 
     fn bytes(&self) -> usize {
-        let bookkeeping = self.has_url.len() * size_of::<[usize; 4]>();
-        self.ids.bytes.len() + self.urls.bytes.len() + self.texts.bytes.len() + bookkeeping
+        let bookkeeping = self.has_url.len() * size_of::<[usize; 5]>();
+        let texts = [&self.ids, &self.urls, &self.texts, &self.others];
+        texts.iter().map(|texts| texts.bytes.len()).sum::<usize>() + bookkeeping
     }
 
-    fn write(self, writer: &mut SerializedFileWriter<File>) -> Result<(), ParquetError> {
+    fn write(
+        self,
+        writer: &mut SerializedFileWriter<File>,
+        columns: Option<&FieldColumns>,
+    ) -> Result<(), ParquetError> {
+        if columns.is_none() && !self.others.bytes.is_empty() {
+            let complaint = "documents have other fields than id, url and text, and the first 64 MB of them had none; put them \
+                             first, or write JSON lines";
+            return Err(ParquetError::External(io::Error::other(complaint).into()));
+        }
         let mut group = writer.next_row_group()?;
         write_column(&mut group, self.ids, None)?;
         write_column(&mut group, self.urls, Some(&self.has_url))?;
         write_column(&mut group, self.texts, None)?;
+        if let Some(columns) = columns {
+            columns.write(&mut group, self.others.iter())?;
+        }
         group.close().map(drop)
     }
 }
@@ -172,6 +234,14 @@ impl Texts {
         self.ends.push(self.bytes.len());
     }
 
+    /// The texts, in their order.
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        begins
+            .zip(&self.ends)
+            .map(|(begin, &end)| std::str::from_utf8(&self.bytes[begin..end]).unwrap_or_default())
+    }
+
     pub(super) fn into_values(self) -> Vec<ByteArray> {
         let all = ByteArray::from(self.bytes);
         let begins = std::iter::once(0).chain(self.ends.iter().copied());
@@ -194,9 +264,9 @@ pub fn filter_rows(
 ) -> Result<(), CorpusError> {
     let name = source.display().to_string();
     let mut decide = |row| Ok(if keep(row) { Verdict::Keep } else { Verdict::Drop });
-    match (RowCopy { source, name: &name, annotated: false }).run(target, &mut decide) {
+    match (RowCopy { source, name: &name, annotated: false, rejects: false }).run(target, &mut decide) {
         Err(Halt::Failed(error)) => Err(error),
-        Ok(()) | Err(Halt::Stopped) => Ok(()),
+        Ok(_) | Err(Halt::Stopped) => Ok(()),
     }
 }
 
@@ -214,15 +284,18 @@ pub(super) struct RowCopy<'c> {
     pub(super) name: &'c str,
     /// Kept rows get two more columns.
     pub(super) annotated: bool,
+    /// Rows are copied because they were rejected: row groups that cannot be decoded are passed over, and no file is written
+    /// without rows.
+    pub(super) rejects: bool,
 }
 
 impl RowCopy<'_> {
-    /// Asks `decide` once for each row, in order, and writes the copy.
+    /// Asks `decide` once for each row, in order, and writes the copy; returns how many rows were passed over.
     pub(super) fn run(
         &self,
         target: &Path,
         decide: &mut dyn FnMut(u64) -> Result<Verdict, Halt>,
-    ) -> Result<(), Halt> {
+    ) -> Result<u64, Halt> {
         let unread = |error| Halt::Failed(unreadable(self.name, error));
         let file = File::open(self.source).map_err(CorpusError::reading(self.name)).map_err(Halt::Failed)?;
         let reader = guarded(|| SerializedFileReader::new(file)).map_err(unread)?;
@@ -231,7 +304,7 @@ impl RowCopy<'_> {
         let schema = self.schema(reader.metadata())?;
         let properties = Arc::new(properties_of(reader.metadata(), self.annotated));
         let mut writer = SerializedFileWriter::new(copy, schema, properties).map_err(unwritten)?;
-        let mut first_row = 0;
+        let (mut first_row, mut lost) = (0, 0);
         for index in 0..reader.num_row_groups() {
             let uncopied = |error: ParquetError| {
                 let complaint =
@@ -244,13 +317,22 @@ impl RowCopy<'_> {
             }
             let kept = Kept::decided(first_row..first_row + rows, decide)?;
             first_row += rows;
-            if kept.rows.contains(&true) {
+            if !kept.rows.contains(&true) {
+                continue;
+            }
+            if self.rejects && guarded(|| decode_group(&*reader.get_row_group(index)?)).is_err() {
+                lost += kept.rows.iter().filter(|&&kept| kept).count() as u64;
+            } else {
                 guarded(|| copy_group(&*reader.get_row_group(index)?, &mut writer, &kept))
                     .map_err(uncopied)?;
             }
         }
+        let written = !writer.flushed_row_groups().is_empty();
         writer.into_inner().map(drop).map_err(unwritten)?;
-        pending.finish().map_err(Halt::Failed)
+        if written || !self.rejects {
+            pending.finish().map_err(Halt::Failed)?;
+        }
+        Ok(lost)
     }
 
     /// The columns of the copy.
@@ -302,8 +384,11 @@ impl Kept {
 fn properties_of(source: &ParquetMetaData, annotated: bool) -> WriterProperties {
     let mut metadata = source.file_metadata().key_value_metadata().cloned();
     if annotated && let Some(metadata) = &mut metadata {
-        // It would say that there are two columns fewer, and readers that believe it fail.
-        metadata.retain(|entry| entry.key != ARROW_SCHEMA);
+        // As it stands it would say that there are two columns fewer, and readers that believe it fail.
+        for entry in metadata.iter_mut().filter(|entry| entry.key == ARROW_SCHEMA) {
+            entry.value = entry.value.as_deref().and_then(with_two_more);
+        }
+        metadata.retain(|entry| entry.key != ARROW_SCHEMA || entry.value.is_some());
     }
     let mut properties = properties().set_key_value_metadata(metadata);
     for column in source.row_groups().first().into_iter().flat_map(|group| group.columns()) {
@@ -316,6 +401,21 @@ fn properties_of(source: &ParquetMetaData, annotated: bool) -> WriterProperties 
             .set_column_dictionary_enabled(path.clone(), dictionary);
     }
     properties.build()
+}
+
+/// An Arrow schema as it stands in Parquet files, with the columns of notes behind the others; `None` if it cannot be read.
+fn with_two_more(encoded: &str) -> Option<String> {
+    let bytes = BASE64_STANDARD.decode(encoded).ok()?;
+    // Newer writers put a marker and a length before the message.
+    let message = bytes.strip_prefix(&[0xff; 4]).and_then(|rest| rest.get(4..)).unwrap_or(&bytes);
+    let decoded = guarded(|| {
+        let message = arrow_ipc::root_as_message(message).ok();
+        Ok(message.and_then(|message| message.header_as_schema()).map(arrow_ipc::convert::fb_to_schema))
+    });
+    let schema = decoded.ok()??;
+    let note = |name| Arc::new(Field::new(name, ArrowType::UInt64, true));
+    let fields: Fields = schema.fields().iter().cloned().chain([note(CLUSTER), note(COPIES)]).collect();
+    Some(encode_arrow_schema(&Schema::new_with_metadata(fields, schema.metadata().clone())))
 }
 
 fn copy_group(
@@ -338,6 +438,41 @@ fn copy_group(
     }
     write_notes(&mut group, &kept.notes)?;
     group.close().map(drop)
+}
+
+/// Decodes a row group, to see whether that can be done.
+fn decode_group(source: &dyn RowGroupReader) -> Result<(), ParquetError> {
+    let rows = rows_of(source.metadata());
+    for leaf in 0..source.num_columns() {
+        let batch = batch_rows(source.metadata(), std::iter::once(leaf));
+        match open_column(source, leaf)? {
+            ColumnReader::BoolColumnReader(column) => decode_column(column, rows, batch),
+            ColumnReader::Int32ColumnReader(column) => decode_column(column, rows, batch),
+            ColumnReader::Int64ColumnReader(column) => decode_column(column, rows, batch),
+            ColumnReader::Int96ColumnReader(column) => decode_column(column, rows, batch),
+            ColumnReader::FloatColumnReader(column) => decode_column(column, rows, batch),
+            ColumnReader::DoubleColumnReader(column) => decode_column(column, rows, batch),
+            ColumnReader::ByteArrayColumnReader(column) => decode_column(column, rows, batch),
+            ColumnReader::FixedLenByteArrayColumnReader(column) => decode_column(column, rows, batch),
+        }?;
+    }
+    Ok(())
+}
+
+fn decode_column<T: DataType>(
+    mut column: ColumnReaderImpl<T>,
+    rows: u64,
+    batch: usize,
+) -> Result<(), ParquetError> {
+    let (mut values, mut left) = (Batch::<T>::default(), rows);
+    while left > 0 {
+        let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(batch);
+        if values.read(&mut column, wanted)? != wanted {
+            return Err(ParquetError::General("a column ends early".to_owned()));
+        }
+        left -= wanted as u64;
+    }
+    Ok(())
 }
 
 /// Writes the last two columns, if the copy has them.
@@ -564,6 +699,36 @@ mod tests {
         let file = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
         assert_eq!(file.num_row_groups(), 3);
         assert_eq!(read(&path).len(), 100);
+    }
+
+    #[test]
+    fn other_fields_that_fit_no_column_go_to_the_last_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let mut writer = ParquetWriter::create(&path).unwrap();
+        writer.document_with("a", None, "x", Some("{\"n\":1,\"ok\":true}")).unwrap();
+        writer.write_group().unwrap();
+        writer.document_with("b", None, "y", Some("{\"n\":\"no number\",\"new\":[1],\"ok\":null}")).unwrap();
+        writer.document("c", None, "z").unwrap();
+        writer.finish().unwrap();
+        let cells =
+            |row: &Row| -> Vec<String> { row.get_column_iter().map(|(_, cell)| cell.to_string()).collect() };
+        let all: Vec<Vec<String>> = rows(&path).iter().map(cells).collect();
+        assert_eq!(all[0], ["\"a\"", "null", "\"x\"", "1", "true", "null"]);
+        let rest = "\"{\"n\":\"no number\",\"new\":[1]}\"";
+        assert_eq!(all[1], ["\"b\"", "null", "\"y\"", "null", "null", rest]);
+        assert_eq!(all[2], ["\"c\"", "null", "\"z\"", "null", "null", "null"]);
+    }
+
+    #[test]
+    fn other_fields_that_come_too_late_are_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = ParquetWriter::create(folder.path().join("a")).unwrap();
+        writer.document("a", None, "x").unwrap();
+        writer.write_group().unwrap();
+        writer.document_with("b", None, "y", Some("{\"n\":1}")).unwrap();
+        let said = writer.finish().unwrap_err().to_string();
+        assert!(said.contains("the first 64 MB of them had none"), "{said}");
     }
 
     #[test]

@@ -21,6 +21,7 @@
 //! ```
 
 mod annotate;
+mod rejected;
 #[cfg(feature = "parquet")]
 mod rows;
 #[cfg(test)]
@@ -36,6 +37,7 @@ use super::sink::Sink;
 use crate::{Compression, CorpusError, Format, Item, Origin, ReadOptions, Reader, Shard};
 #[cfg(feature = "parquet")]
 pub(super) use annotate::{CLUSTER, COPIES};
+pub use rejected::{Rejects, copy_rejected};
 
 /// What becomes of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,16 +124,17 @@ impl Copied {
 /// | WARC (and WET), ARC | records, each a member of its own where they are compressed with gzip or zstd |
 /// | TREC, mbox | everything from `<DOC>` or `From ` to the next one |
 /// | Parquet | rows of equal values under the same schema |
+/// | texts, HTML pages, single messages | the file as it is, if its document is kept |
 /// | MediaWiki | not: a dump's pages stand inside one document, and a revision without its page is nothing |
-/// | texts, HTML pages, single messages | not: the file is the document, and would be there or not |
 ///
 /// The documents of the others are best written as JSON lines, see [`JsonlWriter`](super::JsonlWriter).
 pub fn can_copy(format: Format) -> bool {
-    match format {
-        Format::Jsonl | Format::List | Format::Csv | Format::Tsv | Format::Parquet => true,
-        Format::Warc | Format::Arc | Format::Trec | Format::Mbox => true,
-        Format::MediaWiki | Format::Email | Format::Html | Format::Text | Format::Table => false,
-    }
+    !matches!(format, Format::MediaWiki | Format::Table)
+}
+
+/// True for formats in which the file is the document.
+fn is_one_document(format: Format) -> bool {
+    matches!(format, Format::Email | Format::Html | Format::Text)
 }
 
 /// True for formats whose records have a place for a [`Note`].
@@ -140,7 +143,7 @@ pub fn can_copy(format: Format) -> bool {
 /// |---|---|
 /// | JSON lines | `"lookalike_cluster":3,"lookalike_copies":2` at the end of the object |
 /// | CSV, TSV | columns `lookalike_cluster` and `lookalike_copies`, the last two |
-/// | Parquet | the same, as unsigned numbers that may be null; the Arrow schema that some writers add is left out |
+/// | Parquet | the same, as unsigned numbers that may be null, also in the Arrow schema that some writers add |
 /// | WARC (and WET) | the last two fields of the header, `Lookalike-Cluster` and `Lookalike-Copies` |
 pub fn can_annotate(format: Format) -> bool {
     matches!(format, Format::Jsonl | Format::Csv | Format::Tsv | Format::Parquet | Format::Warc)
@@ -149,7 +152,8 @@ pub fn can_annotate(format: Format) -> bool {
 /// Copies a shard without the documents that are to be dropped.
 ///
 /// Kept records are copied byte for byte, behind what stands before the first (the header of a table, a byte order
-/// mark), and so are records that are no documents. Records that cannot be read are left out. The copy is compressed
+/// mark), and so are records that are no documents. Records that cannot be read are left out; [`copy_rejected`] copies
+/// those. A file that is one document is copied as it is, or not at all. The copy is compressed
 /// as the source is and appears at `target`, in a folder that must be there, when it is whole. A file of which
 /// nothing is dropped, rejected or annotated is copied as it is, whatever it holds between its records.
 ///
@@ -180,7 +184,8 @@ pub fn copy_shard(
     }
     let annotated = decide.annotates();
     let copied = match format {
-        Format::Parquet => copy_parquet(shard, reader, target, decide, progress)?,
+        Format::Parquet => copy_parquet(shard, options, reader, target, decide, progress)?,
+        _ if is_one_document(format) => copy_one(shard, reader, target, decide, progress)?,
         _ => copy_records(shard, reader, target, decide, progress)?,
     };
     let Some(Done { copied, exact }) = copied else { return Ok(None) };
@@ -241,21 +246,46 @@ fn copy_records(
     Ok(Some(Done { copied, exact }))
 }
 
+/// Copies a file that is one document, if that is kept.
+fn copy_one(
+    shard: &Shard,
+    mut reader: Reader,
+    target: &Path,
+    mut decide: Decide<'_>,
+    progress: &mut Progress<'_>,
+) -> Result<Option<Done>, CorpusError> {
+    let mut copied = Copied::default();
+    if progress(reader.consumed()).is_break() {
+        return Ok(None);
+    }
+    match reader.next()? {
+        Some(Item::Document(document)) => copied.count(decide.verdict(document.place.record)),
+        Some(Item::Rejected(_)) => copied.rejected += 1,
+        Some(Item::Skipped(_)) | None => {}
+    }
+    if copied.kept > 0 {
+        copy_stored(shard, target)?;
+    }
+    Ok(Some(Done { copied, exact: true }))
+}
+
 #[cfg(feature = "parquet")]
 fn copy_parquet(
     shard: &Shard,
+    options: &ReadOptions,
     reader: Reader,
     target: &Path,
     decide: Decide<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Option<Done>, CorpusError> {
-    let copied = rows::copy(shard, reader, target, decide, progress)?;
+    let copied = rows::copy(shard, options, reader, target, decide, progress)?;
     Ok(copied.map(|copied| Done { copied, exact: false }))
 }
 
 #[cfg(not(feature = "parquet"))]
 fn copy_parquet(
     shard: &Shard,
+    _: &ReadOptions,
     _: Reader,
     _: &Path,
     _: Decide<'_>,
@@ -288,6 +318,13 @@ enum Last {
     Open,
 }
 
+impl Last {
+    /// What stands behind a record that ends so.
+    fn behind(raw: &[u8]) -> Self {
+        if raw.ends_with(b"\n") || raw.ends_with(b"\r") { Last::Closed } else { Last::Open }
+    }
+}
+
 impl<'s> Records<'s> {
     fn begin(shard: &'s str, reader: &Reader, target: &Path) -> Result<Self, CorpusError> {
         let sink = Sink::create(target, reader.compression())?;
@@ -318,8 +355,7 @@ impl<'s> Records<'s> {
 
     /// Ends the record before `raw`, where it has no end of its own, and its member.
     fn begin_record(&mut self, raw: &[u8]) -> Result<(), CorpusError> {
-        let closed = raw.ends_with(b"\n") || raw.ends_with(b"\r");
-        let last = std::mem::replace(&mut self.last, if closed { Last::Closed } else { Last::Open });
+        let last = std::mem::replace(&mut self.last, Last::behind(raw));
         // Tags need no line end between them.
         if last == Last::Open && self.format != Format::Trec {
             self.glued = true;
@@ -327,6 +363,12 @@ impl<'s> Records<'s> {
         }
         let crawl = matches!(self.format, Format::Warc | Format::Arc);
         if crawl && last != Last::Nothing { self.sink.next_member() } else { Ok(()) }
+    }
+
+    /// Writes a further piece of the record that was written last.
+    fn go_on(&mut self, piece: &[u8]) -> Result<(), CorpusError> {
+        self.last = Last::behind(piece);
+        self.write(piece)
     }
 
     fn write_buffer(&mut self, annotated: Result<(), &'static str>) -> Result<(), CorpusError> {
@@ -353,17 +395,28 @@ fn copy_file(source: &Path, target: &Path) -> Result<(), CorpusError> {
     write_file(source, Sink::create(target, Compression::None)?)
 }
 
+/// Copies the bytes of a shard as they are stored.
+fn copy_stored(shard: &Shard, target: &Path) -> Result<(), CorpusError> {
+    let source = shard.as_stored()?;
+    write_all(&shard.name, source, Sink::create(target, Compression::None)?)
+}
+
 /// Writes all of a file.
-fn write_file(source: &Path, mut sink: Sink) -> Result<(), CorpusError> {
+fn write_file(source: &Path, sink: Sink) -> Result<(), CorpusError> {
     let name = source.display().to_string();
-    let mut file = File::open(source).map_err(CorpusError::reading(&name))?;
+    let file = File::open(source).map_err(CorpusError::reading(&name))?;
+    write_all(&name, file, sink)
+}
+
+/// Writes all that `source` gives, and ends the file.
+fn write_all(name: &str, mut source: impl Read, mut sink: Sink) -> Result<(), CorpusError> {
     let mut buffer = vec![0; 128 << 10];
     loop {
-        match file.read(&mut buffer) {
+        match source.read(&mut buffer) {
             Ok(0) => return sink.finish(),
             Ok(length) => sink.write_record(&buffer[..length])?,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(CorpusError::reading(&name)(error)),
+            Err(error) => return Err(CorpusError::reading(name)(error)),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! WARC out.
 
-use std::io::Write;
 use std::path::Path;
 
 use xxhash_rust::xxh3::Xxh3;
@@ -45,29 +44,53 @@ impl WarcWriter {
 
     /// Writes a text as a `conversion` record of WARC 1.0. Its record id follows from `id` and `text`.
     pub fn document(&mut self, id: &str, url: Option<&str>, text: &str) -> Result<(), CorpusError> {
+        self.document_with(id, url, text, None)
+    }
+
+    /// The same with `others`, a JSON object, in a `metadata` record of its own that refers to the text's.
+    pub fn document_with(
+        &mut self,
+        id: &str,
+        url: Option<&str>,
+        text: &str,
+        others: Option<&str>,
+    ) -> Result<(), CorpusError> {
         self.begin_record()?;
+        let names = |buffer: &mut Vec<u8>| {
+            push_field(buffer, "WARC-TREC-ID", id);
+            if let Some(url) = url {
+                push_field(buffer, "WARC-Target-URI", url);
+            }
+        };
+        let record = urn(uuid(id, text));
+        self.new_record("conversion", &record, "text/plain", text, names)?;
+        if let Some(others) = others {
+            self.begin_record()?;
+            let refers = |buffer: &mut Vec<u8>| push_field(buffer, "WARC-Refers-To", &record);
+            self.new_record("metadata", &urn(uuid(&record, others)), "application/json", others, refers)?;
+        }
+        Ok(())
+    }
+
+    fn new_record(
+        &mut self,
+        kind: &str,
+        record: &str,
+        media_type: &str,
+        block: &str,
+        names: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<(), CorpusError> {
         self.last = Last::Closed;
         let buffer = &mut self.sink.buffer;
-        buffer.extend_from_slice(b"WARC/1.0\r\nWARC-Type: conversion\r\n");
-        push_field(buffer, "WARC-TREC-ID", id);
-        if let Some(url) = url {
-            push_field(buffer, "WARC-Target-URI", url);
-        }
+        buffer.extend_from_slice(b"WARC/1.0\r\n");
+        push_field(buffer, "WARC-Type", kind);
+        names(buffer);
         push_field(buffer, "WARC-Date", &self.date);
-        let uuid = uuid(id, text);
-        write!(
-            buffer,
-            "WARC-Record-ID: <urn:uuid:{:08x}-{:04x}-{:04x}-{:04x}-{:012x}>\r\n\
-             Content-Type: text/plain\r\nContent-Length: {}\r\n\r\n",
-            uuid >> 96,
-            (uuid >> 80) & 0xffff,
-            (uuid >> 64) & 0xffff,
-            (uuid >> 48) & 0xffff,
-            uuid & 0xffff_ffff_ffff,
-            text.len()
-        )
-        .expect("memory can be written");
-        buffer.extend_from_slice(text.as_bytes());
+        push_field(buffer, "WARC-Record-ID", record);
+        push_field(buffer, "Content-Type", media_type);
+        push_field(buffer, "Content-Length", &block.len().to_string());
+        buffer.extend_from_slice(b"\r\n");
+        buffer.extend_from_slice(block.as_bytes());
         buffer.extend_from_slice(b"\r\n\r\n");
         self.sink.write_buffer()
     }
@@ -93,6 +116,18 @@ fn push_field(buffer: &mut Vec<u8>, name: &str, value: &str) {
     buffer.extend_from_slice(b": ");
     buffer.extend(value.bytes().map(|byte| if matches!(byte, b'\r' | b'\n') { b' ' } else { byte }));
     buffer.extend_from_slice(b"\r\n");
+}
+
+/// A UUID as the name of a record.
+fn urn(uuid: u128) -> String {
+    format!(
+        "<urn:uuid:{:08x}-{:04x}-{:04x}-{:04x}-{:012x}>",
+        uuid >> 96,
+        (uuid >> 80) & 0xffff,
+        (uuid >> 64) & 0xffff,
+        (uuid >> 48) & 0xffff,
+        uuid & 0xffff_ffff_ffff,
+    )
 }
 
 /// A UUID of version 8 (RFC 9562: "for vendor-specific use cases") made from the record itself.
@@ -135,7 +170,7 @@ mod tests {
 
     #[test]
     fn what_is_written_can_be_read() {
-        for compression in [Compression::None, Compression::Gzip, Compression::Zstd, Compression::Bzip2] {
+        for compression in Compression::ALL.into_iter().chain([Compression::None]) {
             let file = written(compression, three);
             assert_eq!(file, written(compression, three), "{compression:?}");
             let seen = read(&file);
@@ -182,7 +217,7 @@ mod tests {
         let raw: Vec<Vec<u8>> = pages(&read(&plain)).iter().map(|page| page.raw.clone().unwrap()).collect();
         let copy = |writer: &mut WarcWriter| raw.iter().for_each(|raw| writer.copy(raw).unwrap());
         assert_eq!(written(Compression::None, copy), plain);
-        for compression in [Compression::Gzip, Compression::Zstd, Compression::Bzip2] {
+        for compression in Compression::ALL {
             let copied = read(&written(compression, copy));
             assert_eq!(pages(&copied).iter().map(|page| page.raw.clone().unwrap()).collect::<Vec<_>>(), raw);
         }

@@ -15,8 +15,14 @@ pub(crate) struct Sample {
     pub(crate) documents: usize,
 }
 
-pub(crate) const COMPRESSIONS: [Compression; 4] =
-    [Compression::None, Compression::Gzip, Compression::Zstd, Compression::Bzip2];
+pub(crate) const COMPRESSIONS: [Compression; 6] = [
+    Compression::None,
+    Compression::Gzip,
+    Compression::Zstd,
+    Compression::Bzip2,
+    Compression::Xz,
+    Compression::Lz4,
+];
 
 const PAGE: &str = "<html><head><title>Roses</title></head><body><nav><a href='/'>home</a></nav>\
                     <p>A rose &amp; a thorn grow by the gate. 東京の薔薇。</p></body></html>";
@@ -138,6 +144,16 @@ pub(crate) fn compress(compression: Compression, bytes: &[u8]) -> Vec<u8> {
         Compression::Zstd => zstd::encode_all(bytes, 1).expect(WORKS),
         Compression::Bzip2 => {
             let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+            encoder.write_all(bytes).expect(WORKS);
+            encoder.finish().expect(WORKS)
+        }
+        Compression::Xz => {
+            let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 1);
+            encoder.write_all(bytes).expect(WORKS);
+            encoder.finish().expect(WORKS)
+        }
+        Compression::Lz4 => {
+            let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
             encoder.write_all(bytes).expect(WORKS);
             encoder.finish().expect(WORKS)
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lookalike_model::{Place, Reason, Rejection, Unit};
 
-use super::{Jsonl, Values};
+use super::{Jsonl, Values, told_id};
 use crate::formats::resync::skip_byte_order_mark;
 use crate::formats::rows::RowReader;
 use crate::record::write_own_id;
@@ -152,7 +152,10 @@ impl LineReader {
         shard: &str,
     ) -> Item<'a> {
         match read {
-            Err(reason) => Item::Rejected(Rejection { place, unit: Unit::Byte, reason }),
+            Err(reason) => {
+                let id = told_id(raw, self.values.list, &self.options);
+                Item::Rejected(Rejection { place, unit: Unit::Byte, reason, id })
+            }
             Ok(line) => {
                 let own_id = &mut self.own_id;
                 Item::Document(self.values.document(line, raw, place, || write_own_id(own_id, shard, place)))
@@ -298,7 +301,7 @@ mod tests {
     #[test]
     fn damage_between_lines_costs_what_it_costs_one_by_one() {
         let lines = FILE.repeat(200);
-        for compression in [Compression::Gzip, Compression::Zstd, Compression::Bzip2] {
+        for compression in Compression::ALL {
             let mut file = compress(compression, lines.as_bytes());
             file.truncate(file.len() - 12);
             file.extend(compress(compression, lines.as_bytes()));

@@ -3,33 +3,24 @@
 use std::io;
 use std::path::Path;
 
-use super::{Copied, Decide, Progress, Verdict, write_file};
+use super::{Copied, Decide, Progress, Rejects, Verdict, write_file};
 use crate::write::parquet::{Halt, RowCopy};
 use crate::write::pending::Temporary;
 use crate::write::sink::Sink;
-use crate::{Compression, CorpusError, Item, Origin, Reader, Shard};
+use crate::{Compression, CorpusError, Item, Origin, ReadOptions, Reader, Shard};
 
 /// Copies the rows to be kept. The reader walks ahead of the copy, one row group at a time, since only it knows which
 /// rows are documents.
 pub(super) fn copy(
     shard: &Shard,
+    options: &ReadOptions,
     mut reader: Reader,
     target: &Path,
     mut decide: Decide<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Option<Copied>, CorpusError> {
     let compression = reader.compression();
-    let spooled = match &shard.origin {
-        Origin::File(_) if compression == Compression::None => None,
-        _ => Some(shard.spool_apart()?),
-    };
-    let source = match (&spooled, &shard.origin) {
-        (Some(spooled), _) => spooled.path(),
-        (None, Origin::File(path)) => path,
-        (None, _) => return Err(CorpusError::ReadOnce { name: shard.name.clone() }),
-    };
-    let mut copied = Copied::default();
-    let copying = RowCopy { source, name: &shard.name, annotated: decide.annotates() };
+    let (annotated, mut copied) = (decide.annotates(), Copied::default());
     let mut next = |row| {
         if progress(reader.consumed()).is_break() {
             return Err(Halt::Stopped);
@@ -47,15 +38,79 @@ pub(super) fn copy(
         copied.count(verdict);
         Ok(verdict)
     };
-    let outcome = if compression == Compression::None {
-        copying.run(target, &mut next)
-    } else {
-        copy_compressed(&copying, target, compression, &mut next)
+    let source = Source::of(shard, options, compression)?;
+    let done = source.copy(shard, target, compression, (annotated, false), &mut next)?;
+    Ok(done.map(|_| copied))
+}
+
+/// Copies the rows that cannot be read as documents, from row groups that can be decoded.
+pub(super) fn copy_rejected(
+    shard: &Shard,
+    options: &ReadOptions,
+    mut reader: Reader,
+    target: &Path,
+    refused: &mut dyn FnMut(u64) -> bool,
+    progress: &mut Progress<'_>,
+) -> Result<Option<Rejects>, CorpusError> {
+    let compression = reader.compression();
+    let mut records = 0;
+    let mut next = |row| {
+        if progress(reader.consumed()).is_break() {
+            return Err(Halt::Stopped);
+        }
+        let rejected = match reader.next().map_err(Halt::Failed)? {
+            Some(Item::Document(document)) if document.place.position == row => {
+                refused(document.place.record)
+            }
+            Some(Item::Rejected(rejection)) if rejection.place.position == row => true,
+            _ => return Err(Halt::Failed(changed(shard))),
+        };
+        records += u64::from(rejected);
+        Ok(if rejected { Verdict::Keep } else { Verdict::Drop })
     };
-    match outcome {
-        Ok(()) => Ok(Some(copied)),
-        Err(Halt::Stopped) => Ok(None),
-        Err(Halt::Failed(error)) => Err(error),
+    let source = Source::of(shard, options, compression)?;
+    let lost = source.copy(shard, target, compression, (false, true), &mut next)?;
+    Ok(lost.map(|lost| Rejects { records, lost }))
+}
+
+/// A Parquet file that is no longer compressed as a whole.
+enum Source<'s> {
+    File(&'s Path),
+    Spooled(Temporary),
+}
+
+impl<'s> Source<'s> {
+    fn of(shard: &'s Shard, options: &ReadOptions, compression: Compression) -> Result<Self, CorpusError> {
+        match &shard.origin {
+            Origin::File(path) if compression == Compression::None => Ok(Source::File(path)),
+            _ => shard.spool_apart(options).map(Source::Spooled),
+        }
+    }
+
+    /// Copies rows; returns how many were to be copied and could not be decoded, or `None` when the copy was stopped.
+    fn copy(
+        &self,
+        shard: &Shard,
+        target: &Path,
+        compression: Compression,
+        (annotated, rejects): (bool, bool),
+        next: &mut dyn FnMut(u64) -> Result<Verdict, Halt>,
+    ) -> Result<Option<u64>, CorpusError> {
+        let source = match self {
+            Source::File(path) => path,
+            Source::Spooled(temporary) => temporary.path(),
+        };
+        let copying = RowCopy { source, name: &shard.name, annotated, rejects };
+        let outcome = if compression == Compression::None {
+            copying.run(target, next)
+        } else {
+            copy_compressed(&copying, target, compression, next)
+        };
+        match outcome {
+            Ok(lost) => Ok(Some(lost)),
+            Err(Halt::Stopped) => Ok(None),
+            Err(Halt::Failed(error)) => Err(error),
+        }
     }
 }
 
@@ -64,12 +119,16 @@ fn copy_compressed(
     target: &Path,
     compression: Compression,
     next: &mut dyn FnMut(u64) -> Result<Verdict, Halt>,
-) -> Result<(), Halt> {
+) -> Result<u64, Halt> {
     let sink = Sink::create(target, compression).map_err(Halt::Failed)?;
     let (_, scratch) = Temporary::scratch()
         .map_err(|source| Halt::Failed(CorpusError::Write { name: target.display().to_string(), source }))?;
-    copying.run(scratch.path(), next)?;
-    write_file(scratch.path(), sink).map_err(Halt::Failed)
+    let lost = copying.run(scratch.path(), next)?;
+    if copying.rejects && std::fs::metadata(scratch.path()).is_ok_and(|facts| facts.len() == 0) {
+        return Ok(lost);
+    }
+    write_file(scratch.path(), sink).map_err(Halt::Failed)?;
+    Ok(lost)
 }
 
 fn changed(shard: &Shard) -> CorpusError {

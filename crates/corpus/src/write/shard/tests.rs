@@ -7,8 +7,14 @@ use super::*;
 use crate::Corpus;
 use crate::formats::testing::{Page, Seen, compress, damaged};
 
-const COMPRESSIONS: [Compression; 4] =
-    [Compression::None, Compression::Gzip, Compression::Zstd, Compression::Bzip2];
+const COMPRESSIONS: [Compression; 6] = [
+    Compression::None,
+    Compression::Gzip,
+    Compression::Zstd,
+    Compression::Bzip2,
+    Compression::Xz,
+    Compression::Lz4,
+];
 
 /// A folder with a shard in it and a place for its copy.
 struct Desk {
@@ -129,7 +135,7 @@ fn every_third_record_can_be_dropped_from_every_format_and_compression() {
             });
             let after: Vec<Seen> = items(&desk.target()).into_iter().map(without_own_id).collect();
             assert_eq!(after, kept.map(without_own_id).collect::<Vec<_>>(), "{name} {compression:?}");
-            assert_eq!(Compression::seen(&desk.copied()), compression, "{name}");
+            assert_eq!(Compression::seen(&desk.copied(), Compression::None), compression, "{name}");
         }
     }
 }
@@ -185,6 +191,69 @@ fn rejected_records_are_counted_and_left_out() {
 }
 
 #[test]
+fn a_file_that_is_one_document_is_copied_as_it_is_or_not_at_all() {
+    let message = b"Subject: one rose\n\ntwo roses\n";
+    for (name, content) in [
+        ("a.txt", b"a text".to_vec()),
+        ("a.html", b"<html>a page".to_vec()),
+        ("a.eml", message.to_vec()),
+        ("a.txt.xz", compress(Compression::Xz, b"a text")),
+    ] {
+        let desk = Desk::with(name, &content);
+        let copied = desk.copy_plain(|_| false);
+        assert_eq!((copied, desk.target().exists()), (Copied { dropped: 1, ..Copied::default() }, false));
+        assert_eq!(desk.copy_plain(|_| true), Copied { kept: 1, ..Copied::default() });
+        assert_eq!(desk.copied(), content, "{name}");
+    }
+}
+
+/// Copies what is rejected, and the documents with these record numbers.
+fn copy_what_is_rejected(desk: &Desk, refused: &[u64]) -> Rejects {
+    let (shard, options) = (&desk.corpus.shards()[0], desk.corpus.options());
+    let mut go_on = |_| ControlFlow::Continue(());
+    let mut is_refused = |record: u64| refused.contains(&record);
+    copy_rejected(shard, options, &desk.target(), &mut is_refused, &mut go_on).unwrap().unwrap()
+}
+
+#[test]
+fn rejected_records_are_copied_as_they_stand() {
+    let good = "{\"text\":\"a\"}\n";
+    let file = format!("oops\n{good}{good}{{\"id\":1}}\n\n{good}last");
+    for compression in COMPRESSIONS {
+        let desk = Desk::with("a.jsonl", &compress(compression, file.as_bytes()));
+        assert_eq!(copy_what_is_rejected(&desk, &[2]), Rejects { records: 4, lost: 0 });
+        let mut copied = Vec::new();
+        crate::List::open(&desk.target()).unwrap().read_to_end(&mut copied).unwrap();
+        assert_eq!(String::from_utf8(copied).unwrap(), format!("oops\n{good}{{\"id\":1}}\n\nlast"));
+    }
+    let desk = Desk::with("a.csv", b"id,text\n1\n2,two\n3,\"open\n4,four\n");
+    assert_eq!(copy_what_is_rejected(&desk, &[]), Rejects { records: 2, lost: 0 });
+    assert_eq!(desk.copied(), b"id,text\n1\n3,\"open\n");
+    let desk = Desk::with("a.jsonl", good.as_bytes());
+    assert_eq!(copy_what_is_rejected(&desk, &[]), Rejects::default());
+    assert!(!desk.target().exists(), "there is nothing to copy");
+}
+
+#[test]
+fn of_damaged_members_what_is_left_is_copied_and_the_rest_is_counted() {
+    let record = |n: u32| {
+        let body = format!("text number {n}");
+        format!("WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: {}\r\n\r\n{body}\r\n\r\n", body.len())
+    };
+    let members: Vec<Vec<u8>> = (0..4).map(|n| compress(Compression::Gzip, record(n).as_bytes())).collect();
+    let mut file = members.concat();
+    file[12..30].fill(0xff);
+    let desk = Desk::with("a.warc.gz", &file);
+    assert_eq!(copy_what_is_rejected(&desk, &[]), Rejects { records: 1, lost: 1 });
+    assert!(!desk.target().exists());
+    let cut = [members.concat(), compress(Compression::Gzip, record(4).as_bytes())[..60].to_vec()].concat();
+    let desk = Desk::with("a.warc.gz", &cut);
+    let found = copy_what_is_rejected(&desk, &[]);
+    assert_eq!(found.records, 1);
+    assert_eq!(found.lost == 0, desk.target().exists());
+}
+
+#[test]
 fn crawl_records_stay_members_of_their_own() {
     for (name, content) in files().iter().filter(|(name, _)| matches!(*name, "a.warc" | "a.arc")) {
         let desk = Desk::with(&format!("{name}.gz"), &compress(Compression::Gzip, content.as_bytes()));
@@ -230,11 +299,11 @@ fn a_copy_that_is_stopped_leaves_nothing() {
 
 #[test]
 fn what_cannot_be_copied_is_refused_in_a_sentence() {
-    let desk = Desk::with("a.txt", b"a text");
+    let desk = Desk::with("a.xml", b"<mediawiki></mediawiki>");
     let said = desk.copy(Decide::Plain(&mut |_| Fate::Keep)).unwrap_err().to_string();
     assert_eq!(
         said,
-        "a.txt is in format text, whose records cannot be copied as they stand; write its documents as JSON lines"
+        "a.xml is in format mediawiki, whose records cannot be copied as they stand; write its documents as JSON lines"
     );
     let (name, content) = files().remove(3);
     let said = Desk::with(name, content.as_bytes()).annotate(|_| true).unwrap_err().to_string();
@@ -367,6 +436,100 @@ mod parquet {
     }
 
     #[test]
+    fn rejected_rows_are_copied_under_the_same_schema() {
+        for (name, compression) in [("a.parquet", Compression::None), ("a.parquet.lz4", Compression::Lz4)] {
+            let desk = Desk::with(name, &compress(compression, &file()));
+            assert_eq!(copy_what_is_rejected(&desk, &[7]), Rejects { records: 2, lost: 0 });
+            let mut copied = Vec::new();
+            crate::List::open(&desk.target()).unwrap().read_to_end(&mut copied).unwrap();
+            let plain = desk.folder.path().join("plain");
+            fs::write(&plain, copied).unwrap();
+            let whole = desk.folder.path().join("whole");
+            fs::write(&whole, file()).unwrap();
+            let before = rows(&whole);
+            assert_eq!(rows(&plain), [before[5].clone(), before[7].clone()]);
+            assert_eq!(
+                copy_what_is_rejected(&Desk::with(name, &compress(compression, &sound())), &[]).records,
+                0
+            );
+        }
+    }
+
+    fn sound() -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        write_parquet(&folder.path().join("a"), 5);
+        fs::read(folder.path().join("a")).unwrap()
+    }
+
+    #[test]
+    fn rows_that_cannot_be_decoded_are_counted() {
+        let mut bytes = file();
+        // The first pages of the file belong to its first row group.
+        bytes[4..40].fill(0xff);
+        let desk = Desk::with("a.parquet", &bytes);
+        let found = copy_what_is_rejected(&desk, &[]);
+        assert_eq!((found.records, found.lost), (5, 4), "row 5 has no text and is copied");
+        assert_eq!(rows(&desk.target()).len(), 1);
+    }
+
+    /// A file with columns of every kind that Parquet has no word for, as Arrow writes it.
+    fn arrow_file() -> (Vec<u8>, arrow_schema::SchemaRef) {
+        use arrow_array::types::Int32Type;
+        use arrow_array::*;
+        let list = FixedSizeListArray::from_iter_primitive::<Int32Type, _, _>(
+            (0..3).map(|n| Some(vec![Some(n), None])),
+            2,
+        );
+        let columns: Vec<(&str, ArrayRef)> = vec![
+            ("text", Arc::new(LargeStringArray::from_iter_values(["a", "b", "c"]))),
+            ("pair", Arc::new(list)),
+            ("word", Arc::new(["x", "y", "x"].into_iter().collect::<DictionaryArray<Int32Type>>())),
+            ("took", Arc::new(DurationSecondArray::from_iter_values([1, 2, 3]))),
+            (
+                "at",
+                Arc::new(
+                    TimestampMillisecondArray::from_iter_values([1, 2, 3]).with_timezone("Europe/Berlin"),
+                ),
+            ),
+            ("view", Arc::new(StringViewArray::from_iter_values(["a", "b", "c"]))),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).unwrap();
+        let metadata = [("who".to_owned(), "somebody".to_owned())].into();
+        let schema = Arc::new(batch.schema().as_ref().clone().with_metadata(metadata));
+        let batch = batch.with_schema(schema.clone()).unwrap();
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, schema.clone(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        (bytes, schema)
+    }
+
+    fn arrow_schema_of(path: &Path) -> arrow_schema::SchemaRef {
+        let file = File::open(path).unwrap();
+        ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file)
+            .unwrap()
+            .schema()
+            .clone()
+    }
+
+    #[test]
+    fn the_arrow_schema_stays_and_notes_are_two_columns_more() {
+        let (bytes, schema) = arrow_file();
+        let desk = Desk::with("a.parquet", &bytes);
+        desk.copy_plain(|record| record != 1);
+        assert_eq!(arrow_schema_of(&desk.target()), schema);
+        desk.annotate(|record| record != 1).unwrap();
+        let annotated = arrow_schema_of(&desk.target());
+        assert_eq!(annotated.fields()[..6], schema.fields()[..]);
+        assert_eq!(annotated.metadata(), schema.metadata());
+        let added: Vec<String> = annotated.fields()[6..]
+            .iter()
+            .map(|field| format!("{} {}", field.name(), field.data_type()))
+            .collect();
+        assert_eq!(added, ["lookalike_cluster UInt64", "lookalike_copies UInt64"]);
+    }
+
+    #[test]
     fn a_file_of_which_nothing_is_dropped_is_copied_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         write_parquet(&folder.path().join("a"), 5);
@@ -379,7 +542,7 @@ mod parquet {
     fn compressed_files_stay_compressed_and_memory_will_do() {
         let desk = Desk::with("a.parquet.gz", &compress(Compression::Gzip, &file()));
         desk.copy_plain(|record| record % 3 != 0);
-        assert_eq!(Compression::seen(&desk.copied()), Compression::Gzip);
+        assert_eq!(Compression::seen(&desk.copied(), Compression::None), Compression::Gzip);
         assert_eq!(items(&desk.target()).len(), 5);
         let corpus = Corpus::in_memory("a.parquet", file().into(), ReadOptions::default());
         let (mut keep, mut go_on) = (|_| Fate::Keep, |_| ControlFlow::Continue(()));
