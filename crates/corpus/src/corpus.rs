@@ -7,13 +7,17 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::UNIX_EPOCH;
 
 use lookalike_model::Media;
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::formats;
 use crate::input::{Replay, Stream};
+use crate::names::Parents;
+use crate::no_data::{self, LeftOut, NoData};
 use crate::reader::{Damage, Records};
 use crate::record::Ledger;
 use crate::table::{Rows, Table};
@@ -53,12 +57,16 @@ impl Eq for Origin {}
 /// One file of a corpus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shard {
-    /// Its path relative to the inputs' common parent, with `/` between parts.
+    /// Its path relative to the inputs' common parent, with `/` between parts; no other shard of its corpus is called so.
     pub name: String,
     /// Where its bytes are.
     pub origin: Origin,
     /// Its size on disk, where known.
     pub bytes: Option<u64>,
+    /// When it was last written to, in nanoseconds since 1970, as its folder said before anything was read; of files alone.
+    pub modified: Option<u64>,
+    /// Digest of its content, where one is known before it is read: of standard input, and of an object's tag.
+    pub digest: Option<u64>,
     /// Its format, where the folder it lies in tells: files of a Maildir are messages.
     pub format: Option<Format>,
 }
@@ -69,50 +77,80 @@ const STDIN: &str = "stdin";
 /// Shards in a fixed order, and how to read them.
 #[derive(Debug, Clone)]
 pub struct Corpus {
-    shards: Vec<Shard>,
+    shards: Arc<Vec<Shard>>,
+    left_out: Arc<LeftOut>,
     options: Arc<ReadOptions>,
 }
 
 impl Corpus {
     /// Finds the shards that `inputs` name: files, folders, patterns, addresses of objects, or `-` for standard
-    /// input. Names that begin with a dot are passed over inside folders.
+    /// input. Inside folders, what is [no data](crate::no_data) is left out.
     pub fn open(inputs: &[impl AsRef<OsStr>], options: ReadOptions) -> Result<Corpus, CorpusError> {
-        let mut shards = Vec::new();
-        let mut parents = Vec::new();
-        for input in inputs {
-            collect(input.as_ref(), &mut shards, &mut parents)?;
-        }
-        name_by_common_parent(&mut shards, parents);
-        Ok(Corpus { shards, options: Arc::new(options) })
+        let mut found = Found::default();
+        inputs.iter().try_for_each(|input| collect(input.as_ref(), &mut found))?;
+        let Found { mut shards, parents, left_out } = found;
+        parents.name(&mut shards);
+        Ok(Corpus { left_out: Arc::new(left_out), ..Corpus::of(shards, options) })
     }
 
     /// A corpus of one shard that is held in memory.
     pub fn in_memory(name: &str, content: Arc<[u8]>, options: ReadOptions) -> Corpus {
         let bytes = Some(content.len() as u64);
-        let shard = Shard { name: name.to_owned(), origin: Origin::Memory(content), bytes, format: None };
-        Corpus { shards: vec![shard], options: Arc::new(options) }
+        let shard = Shard { name: name.to_owned(), bytes, ..Shard::new(Origin::Memory(content)) };
+        Corpus::of(vec![shard], options)
+    }
+
+    fn of(shards: Vec<Shard>, options: ReadOptions) -> Corpus {
+        Corpus { shards: Arc::new(shards), left_out: Arc::default(), options: Arc::new(options) }
     }
 
     /// A corpus of tables that are in memory, each a shard of the name given.
     pub fn tables(tables: Vec<(String, Arc<dyn Table>)>, options: ReadOptions) -> Corpus {
         let shard = |(name, table): (String, Arc<dyn Table>)| {
             let bytes = Some(table.bytes());
-            Shard { name, origin: Origin::Table(table), bytes, format: None }
+            Shard { name, bytes, ..Shard::new(Origin::Table(table)) }
         };
-        Corpus { shards: tables.into_iter().map(shard).collect(), options: Arc::new(options) }
+        Corpus::of(tables.into_iter().map(shard).collect(), options)
     }
 
-    /// Reads the bytes of standard input from the file that they were put into: that can be done twice.
-    pub fn stdin_from(&mut self, file: &Path) {
-        for shard in self.shards.iter_mut().filter(|shard| shard.origin == Origin::Stdin) {
+    /// Reads the bytes of standard input from the file that they were put into, which can be done twice; `digest` is theirs.
+    pub fn stdin_from(&mut self, file: &Path, digest: u64) {
+        let shards = Arc::make_mut(&mut self.shards);
+        for shard in shards.iter_mut().filter(|shard| shard.origin == Origin::Stdin) {
             shard.origin = Origin::File(file.to_owned());
             shard.bytes = fs::metadata(file).ok().map(|facts| facts.len());
+            shard.digest = Some(digest);
+            // An empty file is an empty text; an empty pipe is no document at all.
+            shard.format = (shard.bytes == Some(0)).then_some(Format::Jsonl);
         }
+    }
+
+    /// Notes size and digest of standard input that was read to its end, and will not come again.
+    pub fn stdin_was(&mut self, bytes: u64, digest: u64) {
+        let shards = Arc::make_mut(&mut self.shards);
+        for shard in shards.iter_mut().filter(|shard| shard.origin == Origin::Stdin) {
+            (shard.bytes, shard.digest) = (Some(bytes), Some(digest));
+        }
+    }
+
+    /// True when standard input is a part of it.
+    pub fn has_stdin(&self) -> bool {
+        self.shards.iter().any(|shard| shard.origin == Origin::Stdin)
+    }
+
+    /// Looks whether all files are what they were when the corpus was opened, by their sizes and times.
+    pub fn check(&self) -> Result<(), CorpusError> {
+        self.shards.iter().try_for_each(Shard::check)
     }
 
     /// The shards, in the order of their documents.
     pub fn shards(&self) -> &[Shard] {
         &self.shards
+    }
+
+    /// What lies in the folders that were given and is not read.
+    pub fn left_out(&self) -> &LeftOut {
+        &self.left_out
     }
 
     /// How they are read.
@@ -131,19 +169,27 @@ impl Corpus {
     }
 }
 
+/// What inputs name.
+#[derive(Default)]
+struct Found {
+    shards: Vec<Shard>,
+    parents: Parents,
+    left_out: LeftOut,
+}
+
 /// Adds the shards that one input names, and the folder that their names are relative to.
-fn collect(input: &OsStr, shards: &mut Vec<Shard>, parents: &mut Vec<PathBuf>) -> Result<(), CorpusError> {
+fn collect(input: &OsStr, found: &mut Found) -> Result<(), CorpusError> {
     if input == "-" {
-        shards.push(Shard { name: STDIN.to_owned(), origin: Origin::Stdin, bytes: None, format: None });
+        found.shards.push(Shard { name: STDIN.to_owned(), ..Shard::new(Origin::Stdin) });
         return Ok(());
     }
     let text = input.to_string_lossy();
     if ["s3://", "gs://", "az://"].iter().any(|scheme| text.starts_with(scheme)) {
-        return collect_objects(&text, shards);
+        return collect_objects(&text, found);
     }
     let path = Path::new(input);
     if path.exists() {
-        return collect_path(path, shards, parents);
+        return collect_path(path, found);
     }
     let nothing = || CorpusError::NoInput { input: text.clone().into_owned() };
     // As inside folders, names that begin with a dot must be asked for.
@@ -152,38 +198,41 @@ fn collect(input: &OsStr, shards: &mut Vec<Shard>, parents: &mut Vec<PathBuf>) -
         name: error.path().display().to_string(),
         source: error.into(),
     };
-    let found: Result<Vec<PathBuf>, _> = glob::glob_with(&text, options).map_err(|_| nothing())?.collect();
-    let mut found = found.map_err(unreadable)?;
-    found.sort_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
-    if found.is_empty() {
+    let matches: Result<Vec<PathBuf>, _> = glob::glob_with(&text, options).map_err(|_| nothing())?.collect();
+    let mut matches = matches.map_err(unreadable)?;
+    matches.sort_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
+    if matches.is_empty() {
         return Err(nothing());
     }
-    found.iter().try_for_each(|path| collect_path(path, shards, parents))
+    matches.iter().try_for_each(|path| collect_path(path, found))
 }
 
 #[cfg(feature = "object-store")]
-fn collect_objects(input: &str, shards: &mut Vec<Shard>) -> Result<(), CorpusError> {
-    shards.extend(crate::input::object::list(input)?);
+fn collect_objects(input: &str, found: &mut Found) -> Result<(), CorpusError> {
+    let (shards, parent) = crate::input::object::list(input, &mut found.left_out)?;
+    found.shards.extend(shards);
+    found.parents.object(parent);
     Ok(())
 }
 
 #[cfg(not(feature = "object-store"))]
-fn collect_objects(input: &str, _: &mut Vec<Shard>) -> Result<(), CorpusError> {
+fn collect_objects(input: &str, _: &mut Found) -> Result<(), CorpusError> {
     Err(CorpusError::NotBuilt { name: input.to_owned(), feature: "object-store" })
 }
 
-fn collect_path(path: &Path, shards: &mut Vec<Shard>, parents: &mut Vec<PathBuf>) -> Result<(), CorpusError> {
+fn collect_path(path: &Path, found: &mut Found) -> Result<(), CorpusError> {
     let full = std::path::absolute(path).map_err(reading(path))?;
     if path.is_dir() {
-        let before = shards.len();
-        walk(&full, None, &mut Vec::new(), shards)?;
-        if shards.len() == before {
-            return Err(CorpusError::EmptyFolder { input: path.display().to_string() });
+        let before = found.shards.len();
+        walk(&full, None, &mut Vec::new(), found)?;
+        if found.shards.len() == before {
+            let input = path.display().to_string();
+            return Err(CorpusError::EmptyFolder { input, left_out: found.left_out.clone() });
         }
-        parents.push(full);
+        found.parents.file(full);
     } else {
-        shards.push(file_shard(&full, None).map_err(reading(path))?);
-        parents.extend(full.parent().map(Path::to_owned));
+        found.shards.push(file_shard(&full, None).map_err(reading(path))?);
+        full.parent().into_iter().for_each(|parent| found.parents.file(parent.to_owned()));
     }
     Ok(())
 }
@@ -193,19 +242,25 @@ fn reading(path: &Path) -> impl Fn(io::Error) -> CorpusError + '_ {
 }
 
 fn file_shard(path: &Path, format: Option<Format>) -> io::Result<Shard> {
-    let bytes = fs::metadata(path)?;
-    let bytes = bytes.is_file().then_some(bytes.len());
+    let facts = fs::metadata(path)?;
+    let bytes = facts.is_file().then_some(facts.len());
+    let modified = facts.is_file().then(|| modified(&facts)).flatten();
     // The name is set once the common parent of all inputs is known.
-    Ok(Shard { name: String::new(), origin: Origin::File(path.to_owned()), bytes, format })
+    Ok(Shard { bytes, modified, format, ..Shard::new(Origin::File(path.to_owned())) })
+}
+
+fn modified(facts: &fs::Metadata) -> Option<u64> {
+    let since = facts.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(since.as_nanos() as u64)
 }
 
 /// Adds the files below `folder`, in the order of their paths' bytes. `trail` holds the folders that it lies in, by
-/// their real paths: a link to one of them would never end and is passed over. So are pipes and devices.
+/// their real paths: a link to one of them would never end and is passed over. So are pipes and devices. What is no data is counted.
 fn walk(
     folder: &Path,
     format: Option<Format>,
     trail: &mut Vec<PathBuf>,
-    shards: &mut Vec<Shard>,
+    found: &mut Found,
 ) -> Result<(), CorpusError> {
     let real = fs::canonicalize(folder).map_err(reading(folder))?;
     if trail.contains(&real) {
@@ -220,7 +275,14 @@ fn walk(
         let is_folder = path.is_dir();
         let mut key = path.file_name().unwrap_or_default().as_encoded_bytes().to_vec();
         let part_of_maildir = maildir && is_folder && path.join("cur").is_dir();
-        if key.starts_with(b".") && !part_of_maildir {
+        let reason = no_data::by_name(&String::from_utf8_lossy(&key)).filter(|reason| match reason {
+            NoData::Hidden => !part_of_maildir,
+            NoData::Marker => format.is_none(),
+            // Folders and messages of a Maildir may be called anything else.
+            _ => !is_folder && format.is_none(),
+        });
+        if let Some(reason) = reason {
+            found.left_out.add(reason, || path.display().to_string());
             continue;
         }
         if is_folder {
@@ -232,30 +294,17 @@ fn walk(
     entries.sort();
     for (_, path, is_folder) in entries {
         if is_folder {
-            walk(&path, format, trail, shards)?;
-        } else {
-            let shard = file_shard(&path, format).map_err(reading(&path))?;
-            shards.extend(shard.bytes.is_some().then_some(shard));
+            walk(&path, format, trail, found)?;
+            continue;
+        }
+        let shard = file_shard(&path, format).map_err(reading(&path))?;
+        match no_data::by_content(&path).filter(|_| format.is_none() && shard.bytes.is_some()) {
+            Some(reason) => found.left_out.add(reason, || path.display().to_string()),
+            None => found.shards.extend(shard.bytes.is_some().then_some(shard)),
         }
     }
     trail.pop();
     Ok(())
-}
-
-/// Names every file by its path from the folder that all inputs share.
-fn name_by_common_parent(shards: &mut [Shard], parents: Vec<PathBuf>) {
-    let common = parents.into_iter().reduce(|common, parent| {
-        let shared = common.components().zip(parent.components()).take_while(|(a, b)| a == b);
-        shared.map(|(component, _)| component).collect()
-    });
-    let common = common.unwrap_or_default();
-    for shard in shards {
-        if let Origin::File(path) = &shard.origin {
-            let relative = path.strip_prefix(&common).unwrap_or(path);
-            let parts: Vec<_> = relative.iter().map(|part| part.to_string_lossy()).collect();
-            shard.name = parts.join("/");
-        }
-    }
 }
 
 /// The bytes of a shard, in any order.
@@ -286,15 +335,34 @@ impl BytesAt {
 }
 
 impl Shard {
+    /// A shard without a name, of which nothing else is known.
+    pub(crate) fn new(origin: Origin) -> Self {
+        Shard { name: String::new(), origin, bytes: None, modified: None, digest: None, format: None }
+    }
+
+    /// Looks whether a file is what it was when the corpus was opened, by its size and the time of its last change.
+    pub fn check(&self) -> Result<(), CorpusError> {
+        let (Origin::File(path), Some(bytes)) = (&self.origin, self.bytes) else { return Ok(()) };
+        let facts = fs::metadata(path).map_err(self.reading())?;
+        let what = match () {
+            () if facts.len() != bytes => format!("it had {bytes} bytes and has {}", facts.len()),
+            () if self.modified.is_some() && modified(&facts) != self.modified => {
+                "it was written to".to_owned()
+            }
+            () => return Ok(()),
+        };
+        Err(CorpusError::Changed { name: self.name.clone(), what })
+    }
+
     /// Opens the shard for reading from its beginning.
     pub fn open(&self, options: &Arc<ReadOptions>) -> Result<Reader, CorpusError> {
-        let consumed = Arc::new(AtomicU64::new(0));
+        let (consumed, digest) = (Arc::new(AtomicU64::new(0)), Arc::default());
         if let Some(rows) = self.rows(options)? {
             let records = formats::rows::RowsShard::new(rows, options, consumed.clone());
             let none = crate::Compression::None;
-            return Ok(Reader::new(Box::new(records), None, Format::Table, none, consumed, false));
+            return Ok(Reader::new(Box::new(records), None, Format::Table, none, consumed, digest, false));
         }
-        let mut stream = self.stream(options, &consumed)?;
+        let mut stream = self.stream(options, &consumed, &digest)?;
         let damage = damage_in_front(&mut stream).map_err(self.reading())?;
         let compression = stream.compression();
         let format = match options.format.or(self.format) {
@@ -314,7 +382,7 @@ impl Shard {
         let markable = matches!(format, Format::Jsonl | Format::List | Format::Trec | Format::Mbox);
         let marked = markable && damage.is_none() && stream.window().starts_with(formats::BYTE_ORDER_MARK);
         let records = self.records(format, stream, ledger, &consumed)?;
-        Ok(Reader::new(records, damage, format, compression, consumed, marked))
+        Ok(Reader::new(records, damage, format, compression, consumed, digest, marked))
     }
 
     /// The rows of a table in memory, which can be read in any order; none of other shards.
@@ -362,9 +430,15 @@ impl Shard {
         &self,
         options: &ReadOptions,
         consumed: &Arc<AtomicU64>,
+        digest: &Arc<OnceLock<u64>>,
     ) -> Result<Stream, CorpusError> {
-        let source = self.as_stored()?;
-        let raw = Replay::new(Box::new(Counted { inner: source, count: consumed.clone() }));
+        let counted = Counted {
+            inner: self.as_stored()?,
+            count: consumed.clone(),
+            hash: Box::new(Xxh3::new()),
+            digest: digest.clone(),
+        };
+        let raw = Replay::new(Box::new(counted));
         let named = crate::Compression::named(Path::new(&self.name));
         Stream::open(raw, named, options.decoding).map_err(self.reading())
     }
@@ -372,7 +446,7 @@ impl Shard {
     /// Puts the shard's bytes, uncompressed, into a file of their own.
     #[cfg(feature = "parquet")]
     pub(crate) fn spool_apart(&self, options: &ReadOptions) -> Result<crate::write::Temporary, CorpusError> {
-        let mut stream = self.stream(options, &Arc::default())?;
+        let mut stream = self.stream(options, &Arc::default(), &Arc::default())?;
         let (file, temporary) = crate::write::Temporary::scratch().map_err(self.reading())?;
         spool(&mut stream, file).map_err(self.reading())?;
         Ok(temporary)
@@ -468,16 +542,23 @@ fn open_object(address: &str) -> Result<Box<dyn Read + Send>, CorpusError> {
     Err(CorpusError::NotBuilt { name: address.to_owned(), feature: "object-store" })
 }
 
-/// Counts what is read from the file itself, for progress.
+/// Counts what is read from the file itself, for progress, and takes a digest of all of it.
 struct Counted {
     inner: Box<dyn Read + Send>,
     count: Arc<AtomicU64>,
+    hash: Box<Xxh3>,
+    /// Set when the end was met.
+    digest: Arc<OnceLock<u64>>,
 }
 
 impl Read for Counted {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let length = self.inner.read(out)?;
         self.count.fetch_add(length as u64, Ordering::Relaxed);
+        self.hash.update(&out[..length]);
+        if length == 0 && !out.is_empty() {
+            self.digest.get_or_init(|| self.hash.digest());
+        }
         Ok(length)
     }
 }

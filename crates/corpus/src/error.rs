@@ -2,8 +2,8 @@
 
 use std::io;
 
-use crate::Format;
 use crate::input::Refusal;
+use crate::{Format, LeftOut};
 
 /// A failure that no later record can mend.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +16,16 @@ pub enum CorpusError {
         /// What the system said.
         source: io::Error,
     },
+    /// A file is not what it was when the work began.
+    #[error(
+        "{name} changed while it was in use ({what}); leave the input alone until the run is done, and begin anew with --force"
+    )]
+    Changed {
+        /// The file.
+        name: String,
+        /// In which way.
+        what: String,
+    },
     /// Nothing is there under the name given.
     #[error("{input} is neither a file, a folder nor a pattern that matches one")]
     NoInput {
@@ -23,10 +33,12 @@ pub enum CorpusError {
         input: String,
     },
     /// A folder without a file in it.
-    #[error("{input} holds no files to read (names that begin with a dot are passed over)")]
+    #[error("{input} holds no files to read{}", beside(left_out))]
     EmptyFolder {
         /// The input as given.
         input: String,
+        /// What lies there instead.
+        left_out: LeftOut,
     },
     /// The content is of no known format.
     #[error(
@@ -142,6 +154,10 @@ impl CorpusError {
             None => CorpusError::Read { name: name.to_owned(), source },
         }
     }
+}
+
+fn beside(left_out: &LeftOut) -> String {
+    if left_out.is_empty() { String::new() } else { format!(" ({left_out}; name them to read them)") }
 }
 
 fn unread(error: &io::Error) -> String {

@@ -35,6 +35,8 @@
 //! - `input`: compression, damage, and the window that all formats read from
 //! - `formats`: one file per format, siblings of one shape
 //! - `sniff`: which format a shard is in
+//! - `names`: what shards are called
+//! - [`no_data`]: files beside data that are left out
 //! - [`mod@write`]: documents become files
 
 pub mod corpus;
@@ -42,6 +44,8 @@ pub mod error;
 mod formats;
 mod input;
 pub mod list;
+mod names;
+pub mod no_data;
 pub mod options;
 pub mod reader;
 mod record;
@@ -54,6 +58,7 @@ pub use error::CorpusError;
 pub use formats::jsonl::{LineReader, Lines, LinesView};
 pub use input::compression::Compression;
 pub use list::List;
+pub use no_data::{LeftOut, NoData};
 pub use options::{Decoding, Fields, Namespaces, ReadOptions};
 pub use reader::{Item, Reader};
 pub use sniff::Format;

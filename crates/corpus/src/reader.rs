@@ -1,7 +1,7 @@
 //! A shard becomes items.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use lookalike_model::{Document, Place, Reason, Rejection, Skip, Unit};
 
@@ -66,6 +66,7 @@ pub struct Reader {
     format: Format,
     compression: Compression,
     consumed: Arc<AtomicU64>,
+    digest: Arc<OnceLock<u64>>,
     /// True when a byte order mark stands before the first record and is no part of it.
     marked: bool,
 }
@@ -77,9 +78,10 @@ impl Reader {
         format: Format,
         compression: Compression,
         consumed: Arc<AtomicU64>,
+        digest: Arc<OnceLock<u64>>,
         marked: bool,
     ) -> Self {
-        Reader { records, damage, format, compression, consumed, marked }
+        Reader { records, damage, format, compression, consumed, digest, marked }
     }
 
     /// The next item, or `None` at the end of the shard.
@@ -120,6 +122,12 @@ impl Reader {
     /// How the shard is compressed.
     pub fn compression(&self) -> Compression {
         self.compression
+    }
+
+    /// Digest of all bytes of the file, before decompression, once its end was met: whoever reads the file again has the same, or
+    /// it changed. None of what is read from its end, such as large Parquet files, and of tables in memory.
+    pub fn digest(&self) -> Option<u64> {
+        self.digest.get().copied()
     }
 
     /// How many bytes of the file have been read so far, before decompression.

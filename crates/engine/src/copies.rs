@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lookalike_corpus::write::JsonlWriter;
-use lookalike_corpus::write::shard::{Decide, Fate, Note, can_copy, copy_shard};
-use lookalike_corpus::{Compression, Format, Item, ReadOptions, Shard};
+use lookalike_corpus::write::shard::{Copied, Decide, Fate, Note, can_copy, copy_shard};
+use lookalike_corpus::{Compression, CorpusError, Format, Item, ReadOptions, Shard};
 use lookalike_text::extract::{ContentMode, Extractor};
 
+use crate::copy_journal::Journal;
 use crate::error::EngineError;
 use crate::walk::Watch;
 
@@ -21,6 +22,9 @@ pub(crate) trait Choice {
     /// True when the document with this record number stays.
     fn stays(&self, record: u64) -> bool;
 
+    /// How many of so many documents stay.
+    fn staying(&self, documents: u64) -> u64;
+
     /// What is written into a document that stays, where copies are annotated.
     fn note(&mut self, record: u64) -> Result<Note, EngineError>;
 }
@@ -31,6 +35,10 @@ pub(crate) struct Source<'c> {
     pub(crate) format: Option<Format>,
     /// Its place among all that are copied.
     pub(crate) place: usize,
+    /// What was found when it was read: records, those that could not be read, and a digest of its bytes.
+    pub(crate) records: u64,
+    pub(crate) rejected: u64,
+    pub(crate) digest: Option<u64>,
 }
 
 impl Source<'_> {
@@ -38,12 +46,35 @@ impl Source<'_> {
     fn is_copied(&self) -> bool {
         self.shard.name != STDIN && self.format.is_some_and(can_copy)
     }
+
+    /// Compares what was read now with what was found before, and with what should stay of it.
+    fn check(&self, staying: u64, copied: &Copied) -> Result<(), EngineError> {
+        let found = copied.kept + copied.dropped + copied.rejected;
+        let same = copied.source.is_none() || self.digest.is_none() || copied.source == self.digest;
+        let what = match () {
+            () if !same => "its bytes are not those that were read before".to_owned(),
+            () if found != self.records => format!("it had {} records and has {found}", self.records),
+            () if copied.kept != staying => {
+                format!("{staying} of its documents were chosen, and {} were found", copied.kept)
+            }
+            () => return Ok(self.shard.check()?),
+        };
+        Err(CorpusError::Changed { name: self.shard.name.clone(), what }.into())
+    }
+}
+
+/// True behind a name that another one begins with, if both are one or the first is a folder of the other.
+fn ends_or_goes_on(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('/')
 }
 
 /// Where copies go, and how.
 pub(crate) struct Copies<'c> {
     /// The folder, which is there.
     pub(crate) root: &'c Path,
+    /// The file that says which copies are done, and what its lines bear.
+    pub(crate) journal: &'c Path,
+    pub(crate) stamp: u128,
     /// What the file is called that holds the documents of shards whose records cannot be copied.
     pub(crate) name: &'c str,
     pub(crate) options: &'c Arc<ReadOptions>,
@@ -54,18 +85,19 @@ pub(crate) struct Copies<'c> {
 }
 
 impl Copies<'_> {
-    /// Writes the copies that are not there yet: a copy appears when it is whole.
+    /// Writes the copies that are not done yet: a copy appears when it is whole, and is done when the journal says so.
     pub(crate) fn write<C: Choice>(
         &self,
         sources: Vec<Source<'_>>,
         choice: impl Fn(&Source<'_>) -> Result<C, EngineError> + Sync,
     ) -> Result<(), EngineError> {
+        let journal = Journal::open(self.journal, self.stamp)?;
         let (whole, loose): (Vec<_>, Vec<_>) = sources.into_iter().partition(Source::is_copied);
         let next = AtomicUsize::new(0);
         let failure: Mutex<Option<EngineError>> = Mutex::new(None);
         let worker = || {
             while let Some(source) = whole.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if let Err(error) = self.copy(source, &choice) {
+                if let Err(error) = self.copy(source, &choice, &journal) {
                     failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                     return;
                 }
@@ -80,14 +112,23 @@ impl Copies<'_> {
         if let Some(error) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             return Err(error);
         }
-        let target = self.root.join(self.free_name(&whole));
-        if loose.is_empty() || target.exists() { Ok(()) } else { self.gather(&loose, &target, &choice) }
+        if !loose.is_empty() {
+            let name = self.free_name(&whole);
+            if !journal.has(self.root, &name)? {
+                self.gather(&loose, &self.root.join(&name), &choice)?;
+                journal.add(self.root, &name)?;
+            }
+        }
+        journal.check_apart(self.root)
     }
 
     /// A name for the file of gathered documents that no copied shard bears.
     fn free_name(&self, copied: &[Source<'_>]) -> String {
         let name = self.name;
-        let taken = |name: &String| copied.iter().any(|source| source.shard.name == *name);
+        let taken = |name: &String| {
+            let meets = |other: &str| other.strip_prefix(name.as_str()).is_some_and(ends_or_goes_on);
+            copied.iter().any(|source| meets(&source.shard.name))
+        };
         let more = (1..).map(|number| format!("{name}-{number}.jsonl.zst"));
         std::iter::once(format!("{name}.jsonl.zst")).chain(more).find(|name| !taken(name)).unwrap_or_default()
     }
@@ -96,9 +137,10 @@ impl Copies<'_> {
         &self,
         source: &Source<'_>,
         choice: &impl Fn(&Source<'_>) -> Result<C, EngineError>,
+        journal: &Journal,
     ) -> Result<(), EngineError> {
         let target = self.root.join(&source.shard.name);
-        if target.exists() {
+        if journal.has(self.root, &source.shard.name)? {
             return Ok(());
         }
         let parent = target.parent().unwrap_or(self.root);
@@ -110,6 +152,7 @@ impl Copies<'_> {
             if self.watch.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let mut choice = choice(source)?;
+        let staying = choice.staying(source.records - source.rejected);
         let mut trouble = None;
         let done = if self.annotate {
             let mut noted = |record| match choice.stays(record).then(|| choice.note(record))? {
@@ -124,15 +167,13 @@ impl Copies<'_> {
             let mut plain = |record| if choice.stays(record) { Fate::Keep } else { Fate::Drop };
             copy_shard(source.shard, self.options, &target, Decide::Plain(&mut plain), &mut progress)
         };
-        match (trouble, done?) {
-            (Some(error), _) => {
-                // Without its notes the copy is not what was asked for.
-                let _ = std::fs::remove_file(&target);
-                Err(error)
-            }
-            (None, Some(_)) => Ok(()),
-            (None, None) => Err(EngineError::Stopped),
+        let Some(copied) = done? else { return Err(EngineError::Stopped) };
+        // Without its notes the copy is not what was asked for, nor is one of something else.
+        if let Err(error) = trouble.map_or_else(|| source.check(staying, &copied), Err) {
+            let _ = std::fs::remove_file(&target);
+            return Err(error);
         }
+        journal.add(self.root, &source.shard.name)
     }
 
     /// Puts the documents of shards that cannot be copied record by record into one file.
@@ -148,14 +189,18 @@ impl Copies<'_> {
             let choice = choice(source)?;
             let mut reader = source.shard.open(self.options)?;
             let lines = reader.format() == Format::Jsonl;
+            let mut copied = Copied::default();
             while let Some(item) = reader.next()? {
                 if self.watch.stopped() {
                     return Err(EngineError::Stopped);
                 }
+                copied.rejected += u64::from(matches!(item, Item::Rejected(_)));
                 let Item::Document(document) = item else { continue };
                 if !choice.stays(document.place.record) {
+                    copied.dropped += 1;
                     continue;
                 }
+                copied.kept += 1;
                 match document.raw.filter(|_| lines) {
                     Some(raw) => writer.copy(raw)?,
                     None => {
@@ -164,6 +209,8 @@ impl Copies<'_> {
                     }
                 }
             }
+            copied.source = reader.digest();
+            source.check(choice.staying(source.records - source.rejected), &copied)?;
         }
         Ok(writer.finish()?)
     }

@@ -24,6 +24,7 @@ use crate::order;
 use crate::recipe::{JobRecipe, Task};
 use crate::results::{self, Before, Findings};
 use crate::sketch::{self, Row};
+use crate::stdin;
 use crate::survey;
 use crate::verify;
 use crate::walk::Watch;
@@ -112,6 +113,9 @@ pub struct Summary {
     /// Documents of the other corpus.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub against: u64,
+    /// Files that were left out of folders, by reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub left_out: BTreeMap<String, u64>,
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -139,28 +143,39 @@ struct RunFacts {
     files: Vec<String>,
     /// What was written, as options.
     outputs: String,
+    /// Files that were left out of folders, by reason.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    left_out: BTreeMap<String, Vec<String>>,
 }
 
-/// What a job in progress remembers of its input.
+/// The names of what was left out of corpora, by reason.
+pub(crate) fn left_out<'c>(corpora: impl Iterator<Item = &'c Corpus>) -> BTreeMap<String, Vec<String>> {
+    let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (reason, name) in corpora.flat_map(|corpus| corpus.left_out().names()) {
+        names.entry(reason.to_string()).or_default().push(name.clone());
+    }
+    names
+}
+
+/// What a job remembers of a shard of its input, from before it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct InputMark {
     name: String,
     bytes: Option<u64>,
     modified: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    digest: Option<u64>,
     against: bool,
 }
 
 impl InputMark {
     /// The marks of all files of a corpus.
     pub(crate) fn all(corpus: &Corpus, against: bool) -> Vec<InputMark> {
-        let modified = |origin: &Origin| match origin {
-            Origin::File(path) => modified(path),
-            _ => None,
-        };
         let mark = |shard: &lookalike_corpus::Shard| InputMark {
             name: shard.name.clone(),
             bytes: shard.bytes,
-            modified: modified(&shard.origin),
+            modified: shard.modified,
+            digest: shard.digest,
             against,
         };
         corpus.shards().iter().map(mark).collect()
@@ -256,7 +271,7 @@ impl Job {
         if let Some(done) = self.finished(folder)? {
             return Ok(Opened::Finished(Box::new(done)));
         }
-        receive_stdin(&mut self.corpus, &work)?;
+        stdin::receive(&mut self.corpus, &work)?;
         sweep(folder);
         let ticket =
             Ticket { recipe: self.recipe.to_toml(), inputs: self.inputs(), outputs: self.outputs.options() };
@@ -285,7 +300,7 @@ impl Job {
     }
 
     /// The summary, if the same job is finished there.
-    fn finished(&self, folder: &Path) -> Result<Option<Summary>, EngineError> {
+    fn finished(&mut self, folder: &Path) -> Result<Option<Summary>, EngineError> {
         let path = folder.join(SUMMARY);
         let Ok(text) = std::fs::read(&path) else { return Ok(None) };
         let summary = serde_json::from_slice(&text).map_err(|error| EngineError::Damaged {
@@ -303,9 +318,9 @@ impl Job {
         let facts = std::fs::read(folder.join("run.json")).ok();
         let remembered: Option<Remembered> = facts.and_then(|text| serde_json::from_slice(&text).ok());
         if let Some(Remembered { inputs, outputs }) = remembered {
-            // Standard input cannot be looked at twice; whoever names the folder again means the same.
-            let stdin = self.corpus.shards().iter().any(|shard| shard.origin == Origin::Stdin);
-            if !stdin && inputs != self.inputs_digest() {
+            // Standard input is looked at again: that the folder has the same name says nothing of what comes in.
+            stdin::skim(&mut self.corpus)?;
+            if inputs != self.inputs_digest() {
                 let what = "it is finished, and had other files or the same at another time".to_owned();
                 return Err(EngineError::InputChanged { folder: folder.to_owned(), what });
             }
@@ -351,6 +366,11 @@ impl Job {
         let mut all = self.against.as_ref().map_or_else(Vec::new, |corpus| InputMark::all(corpus, true));
         all.extend(InputMark::all(&self.corpus, false));
         all
+    }
+
+    /// Looks whether all files of the input are what they were when the job began.
+    fn check_inputs(&self) -> Result<(), EngineError> {
+        Ok(self.against.iter().chain([&self.corpus]).try_for_each(Corpus::check)?)
     }
 
     /// True when documents come from a table in memory.
@@ -467,31 +487,6 @@ pub(crate) fn lock(folder: &Path, path: &Path) -> Result<File, EngineError> {
     }
 }
 
-fn modified(path: &Path) -> Option<u64> {
-    let time = std::fs::metadata(path).ok()?.modified().ok()?;
-    time.duration_since(UNIX_EPOCH).ok().map(|since| since.as_nanos() as u64)
-}
-
-/// Puts standard input into a file, so that it can be read again.
-pub(crate) fn receive_stdin(corpus: &mut Corpus, work: &Path) -> Result<(), EngineError> {
-    if !corpus.shards().iter().any(|shard| shard.origin == Origin::Stdin) {
-        return Ok(());
-    }
-    let path = work.join("stdin");
-    if !path.exists() {
-        let pending = work.join("stdin.part");
-        let copy = || -> std::io::Result<()> {
-            let mut file = File::create(&pending)?;
-            std::io::copy(&mut std::io::stdin().lock(), &mut file)?;
-            file.flush()
-        };
-        copy().map_err(|error| EngineError::write(&pending, error))?;
-        std::fs::rename(&pending, &path).map_err(|error| EngineError::write(&path, error))?;
-    }
-    corpus.stdin_from(&path);
-    Ok(())
-}
-
 pub(crate) fn changed(before: &[InputMark], now: &[InputMark]) -> String {
     for (old, new) in before.iter().zip(now) {
         if old.name != new.name || old.against != new.against {
@@ -503,6 +498,9 @@ pub(crate) fn changed(before: &[InputMark], now: &[InputMark]) -> String {
         }
         if old.modified != new.modified {
             return format!("{} was written to", old.name);
+        }
+        if old.digest != new.digest {
+            return format!("{} has other content", old.name);
         }
     }
     format!("there were {} files and are {}", before.len(), now.len())
@@ -594,6 +592,7 @@ impl OpenJob {
     /// Writes the last files and takes the scratch folder away. From then on the job is finished. The summary is a
     /// [`Summary`], or has fields of other names.
     pub fn finish(mut self, summary: &impl Serialize) -> Result<(), EngineError> {
+        self.job.check_inputs()?;
         let facts = RunFacts {
             seconds: self.begun.elapsed().as_secs_f64(),
             seconds_by_stage: std::mem::take(&mut self.seconds),
@@ -609,6 +608,7 @@ impl OpenJob {
             inputs: self.job.inputs_digest(),
             files: self.job.corpus.shards().iter().filter_map(address).collect(),
             outputs: self.job.outputs.options(),
+            left_out: left_out(self.job.against.iter().chain([&self.job.corpus])),
         };
         write_whole(&self.folder.join("run.json"), &pretty(&facts))?;
         write_whole(&self.folder.join("recipe.toml"), self.job.recipe.to_toml().as_bytes())?;

@@ -43,13 +43,22 @@ pub(crate) fn write(
     let sources: Vec<Source<'_>> = views
         .iter()
         .enumerate()
-        .map(|(place, view)| Source { shard: view.shard, format: format(view), place })
+        .map(|(place, view)| Source {
+            shard: view.shard,
+            format: format(view),
+            place,
+            records: view.meta.records,
+            rejected: view.meta.rejected,
+            digest: view.meta.digest,
+        })
         .collect();
     if outputs.annotate {
         refuse_annotation(&sources)?;
     }
     let copies = Copies {
         root: &root,
+        journal: &ctx.file("copies"),
+        stamp: ctx.stamp,
         name,
         options: ctx.corpus.options(),
         content: ctx.content,
@@ -58,6 +67,7 @@ pub(crate) fn write(
         watch: ctx.watch,
     };
     Fates::prepare(ctx, catalogue)?;
+    ctx.corpus.check()?;
     copies.write(sources, |source| Decided::of(ctx, catalogue, &views[source.place], outputs))?;
     rejects::write(ctx, catalogue, folder, &views)
 }
@@ -110,6 +120,11 @@ impl Choice for Decided {
         let record = record as u32;
         self.gone.binary_search(&record).is_ok() == self.inverse
             && self.rejected.binary_search(&record).is_err()
+    }
+
+    fn staying(&self, documents: u64) -> u64 {
+        let gone = self.gone.len() as u64;
+        if self.inverse { gone } else { documents.saturating_sub(gone) }
     }
 
     fn note(&mut self, record: u64) -> Result<Note, EngineError> {

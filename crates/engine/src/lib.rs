@@ -28,6 +28,7 @@ mod classes;
 pub mod compared;
 mod context;
 mod copies;
+mod copy_journal;
 pub mod cost;
 pub mod error;
 mod estimate;
@@ -53,6 +54,7 @@ mod sieve;
 mod sketch;
 pub mod spread;
 mod star;
+mod stdin;
 pub mod store;
 mod survey;
 #[cfg(test)]

@@ -155,8 +155,10 @@ impl Patch {
         watch: &Watch,
         mut reject: impl FnMut(&Rejection) -> Result<(), WalkError>,
     ) -> Result<Survey, WalkError> {
+        shard.check()?;
         let mut reader = shard.open(corpus.options())?;
-        let mut survey = Survey { format: reader.format(), records: 0, rejected: 0, hits: Vec::new() };
+        let mut survey =
+            Survey { format: reader.format(), records: 0, rejected: 0, digest: None, hits: Vec::new() };
         let mut read = 0;
         loop {
             watch.check()?;
@@ -164,7 +166,7 @@ impl Patch {
             watch.bytes.fetch_add(consumed.saturating_sub(read), Ordering::Relaxed);
             read = consumed;
             match reader.next()? {
-                None => return Ok(survey),
+                None => return Ok(Survey { digest: reader.digest(), ..survey }),
                 Some(Item::Skipped(_)) => {}
                 Some(Item::Rejected(rejection)) => {
                     survey.records += 1;
@@ -200,7 +202,8 @@ impl Patch {
             cut.counts.documents += survey.records;
             cut.counts.rejected += survey.rejected;
             cut.counts.removed += gone.len() as u64;
-            cut.shards.push((survey.format, gone));
+            let Survey { format, records, rejected, digest, .. } = *survey;
+            cut.shards.push(CutShard { format, records, rejected, digest, gone });
             first = end;
         }
         cut.counts.missing = match self.by {
@@ -239,6 +242,8 @@ pub struct Survey {
     /// Its records, those included that cannot be read.
     records: u64,
     rejected: u64,
+    /// Digest of its bytes.
+    digest: Option<u64>,
     /// Record numbers of documents whose ids are listed, ascending, and which ids these are.
     hits: Vec<(u32, u32)>,
 }
@@ -279,30 +284,50 @@ impl Counts {
 /// Which documents go from each shard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cut {
-    /// Format and record numbers, ascending, of every shard.
-    shards: Vec<(Format, Vec<u32>)>,
+    shards: Vec<CutShard>,
     /// What that comes to.
     pub counts: Counts,
 }
 
+/// What was found in a shard, and which of its documents go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct CutShard {
+    format: Format,
+    records: u64,
+    rejected: u64,
+    digest: Option<u64>,
+    /// Record numbers, ascending.
+    gone: Vec<u32>,
+}
+
 impl Cut {
-    /// Copies all shards into a folder, which is there, without the documents that go. Copies that are there stay as they
-    /// are; documents of shards that cannot be copied, dumps of a wiki, go to `kept.jsonl.zst`.
+    /// Copies all shards into a folder, which is there, without the documents that go. Which copies are done is written into
+    /// `journal`, and the same call in a later process goes on behind them; documents of shards that cannot be copied, dumps of a
+    /// wiki, go to `kept.jsonl.zst`.
     pub fn write(
         &self,
         corpus: &Corpus,
         content: ContentMode,
         root: &Path,
+        journal: &Path,
         threads: usize,
         watch: &Watch,
     ) -> Result<(), EngineError> {
         let shards = corpus.shards().iter().zip(&self.shards).enumerate();
         let sources = shards
-            .map(|(place, (shard, (format, _)))| Source { shard, format: Some(*format), place })
+            .map(|(place, (shard, cut))| Source {
+                shard,
+                format: Some(cut.format),
+                place,
+                records: cut.records,
+                rejected: cut.rejected,
+                digest: cut.digest,
+            })
             .collect();
         let options = corpus.options();
-        let copies = Copies { root, name: "kept", options, content, annotate: false, threads, watch };
-        copies.write(sources, |source| Ok(Gone(&self.shards[source.place].1)))
+        let (name, stamp) = ("kept", 0);
+        let copies = Copies { root, journal, stamp, name, options, content, annotate: false, threads, watch };
+        copies.write(sources, |source| Ok(Gone(&self.shards[source.place].gone)))
     }
 }
 
@@ -312,6 +337,10 @@ struct Gone<'g>(&'g [u32]);
 impl Choice for Gone<'_> {
     fn stays(&self, record: u64) -> bool {
         u32::try_from(record).is_ok_and(|record| self.0.binary_search(&record).is_err())
+    }
+
+    fn staying(&self, documents: u64) -> u64 {
+        documents.saturating_sub(self.0.len() as u64)
     }
 
     fn note(&mut self, record: u64) -> Result<Note, EngineError> {
@@ -336,7 +365,7 @@ mod tests {
         let patch = Patch::read("list", list.as_bytes(), by)?;
         let survey = |shard| patch.survey(shard, &corpus, &Watch::default(), |_| Ok(())).unwrap();
         let cut = patch.settle(&corpus.shards().iter().map(survey).collect::<Vec<_>>())?;
-        Ok((cut.counts, cut.shards.into_iter().map(|(_, gone)| gone).collect()))
+        Ok((cut.counts, cut.shards.into_iter().map(|shard| shard.gone).collect()))
     }
 
     #[test]

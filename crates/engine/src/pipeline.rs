@@ -88,6 +88,8 @@ pub struct ShardEnd {
     pub format: Format,
     /// Records that are no documents, by kind.
     pub skipped: Vec<(&'static str, u64)>,
+    /// [Digest](Reader::digest) of its bytes.
+    pub digest: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -258,9 +260,10 @@ impl Batch {
     }
 }
 
-/// Reads the shards of a unit as batches.
+/// Reads the shards of a unit as batches. Files must be what they were when the job began, before they are read and behind that.
 struct Source<'c> {
     shards: &'c [Shard],
+    shard: Option<&'c Shard>,
     options: &'c Arc<ReadOptions>,
     watch: &'c Watch,
     reader: Option<Reader>,
@@ -299,7 +302,9 @@ impl Source<'_> {
 
     fn open(&mut self) -> Result<bool, EngineError> {
         let Some((shard, rest)) = self.shards.split_first() else { return Ok(false) };
+        shard.check()?;
         self.reader = Some(shard.open(self.options)?);
+        self.shard = Some(shard);
         self.shards = rest;
         self.consumed = 0;
         Ok(true)
@@ -341,11 +346,12 @@ impl Source<'_> {
             }
             None => true,
         };
-        let format = reader.format();
+        let (format, digest) = (reader.format(), reader.digest());
         self.advance();
         if ended {
+            self.shard.map_or(Ok(()), Shard::check)?;
             let skipped = std::mem::take(&mut self.skipped);
-            batch.ends.push(ShardEnd { before: batch.len(), format, skipped });
+            batch.ends.push(ShardEnd { before: batch.len(), format, skipped, digest });
             self.reader = None;
         }
         Ok(())
@@ -557,6 +563,7 @@ impl<'c> Line<'c> {
     fn feed<'f, T>(&'f self, unit: usize, work: Work<'f, T>) -> Feed<'f, T> {
         let source = Source {
             shards: &self.corpus.shards()[self.units[unit].clone()],
+            shard: None,
             options: self.corpus.options(),
             watch: self.watch,
             reader: None,

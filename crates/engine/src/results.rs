@@ -213,6 +213,9 @@ pub(crate) fn begin(ctx: &Context<'_>, catalogue: &Catalogue, before: &Before) -
         against: catalogue.references().into(),
         ..Summary::default()
     };
+    for (reason, count) in ctx.corpora().flat_map(|corpus| corpus.left_out().counts()) {
+        *summary.left_out.entry(reason.to_string()).or_default() += count;
+    }
     for view in catalogue.shards(ctx).iter().filter(|view| !view.reference) {
         summary.rejected += view.meta.rejected;
         summary.skipped += view.meta.skipped.values().sum::<u64>();

@@ -99,6 +99,8 @@ pub(crate) struct ShardMeta {
     pub(crate) text_bytes: u64,
     pub(crate) format: String,
     pub(crate) skipped: BTreeMap<String, u64>,
+    /// Digest of its bytes, where one could be taken.
+    pub(crate) digest: Option<u64>,
 }
 
 /// What is known of a unit.
@@ -321,7 +323,14 @@ fn key_sorters(ctx: &Context<'_>, unit: usize, buffer: usize) -> Result<Vec<Sort
 
 impl ShardMeta {
     fn new() -> Self {
-        ShardMeta { records: 0, rejected: 0, text_bytes: 0, format: String::new(), skipped: BTreeMap::new() }
+        ShardMeta {
+            records: 0,
+            rejected: 0,
+            text_bytes: 0,
+            format: String::new(),
+            skipped: BTreeMap::new(),
+            digest: None,
+        }
     }
 
     /// Counts the rows of a batch; shards that end in it are moved to `done`.
@@ -334,6 +343,7 @@ impl ShardMeta {
             rows = rest;
             self.count(these);
             self.format = end.format.to_string();
+            self.digest = end.digest;
             self.skipped = end.skipped.into_iter().map(|(kind, count)| (kind.to_owned(), count)).collect();
             done.push(std::mem::replace(self, ShardMeta::new()));
         }

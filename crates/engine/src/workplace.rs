@@ -9,7 +9,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use lookalike_corpus::{Corpus, Origin};
+use lookalike_corpus::Corpus;
 use lookalike_text::hash;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -17,10 +17,11 @@ use serde::{Deserialize, Serialize};
 use crate::context::{Settings, write_whole};
 use crate::error::EngineError;
 use crate::job::{
-    InputMark, LOCK, SUMMARY, TICKET, WORK, address, changed, digest_of, is_empty, lock, peak_memory, pretty,
-    receive_stdin, sweep,
+    InputMark, LOCK, SUMMARY, TICKET, WORK, address, changed, digest_of, is_empty, left_out, lock,
+    peak_memory, pretty, sweep,
 };
 use crate::recipe::differences;
+use crate::stdin;
 use crate::store::facts;
 use crate::store::file::Label;
 use crate::store::sort::Place;
@@ -35,7 +36,7 @@ pub struct Workplace {
     stamp: u128,
     recipe: String,
     inputs: String,
-    files: Vec<Vec<String>>,
+    corpora: Vec<Corpus>,
     begun: Instant,
     lap: Instant,
     seconds: BTreeMap<&'static str, f64>,
@@ -71,6 +72,9 @@ struct RunFacts {
     inputs: String,
     /// Where the inputs lie.
     files: Files,
+    /// Files that were left out of folders, by reason.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    left_out: BTreeMap<String, Vec<String>>,
 }
 
 /// Where inputs lie: of one corpus as a job has it, of several one list each.
@@ -112,18 +116,17 @@ impl Workplace {
         if finished(folder, recipe, corpora)? {
             return Ok(None);
         }
-        corpora.iter_mut().try_for_each(|corpus| receive_stdin(corpus, &work))?;
+        corpora.iter_mut().try_for_each(|corpus| stdin::receive(corpus, &work))?;
         sweep(folder);
         let ticket = Ticket { recipe: recipe.to_owned(), inputs: marks(corpora) };
         ticket.same(folder)?;
         let line = serde_json::to_vec(&ticket).expect("names can be written");
-        let files = |corpus: &Corpus| corpus.shards().iter().filter_map(address).collect();
         Ok(Some(Workplace {
             folder: folder.to_owned(),
             stamp: hash::digest(&line),
             recipe: recipe.to_owned(),
             inputs: inputs_digest(corpora),
-            files: corpora.iter().map(files).collect(),
+            corpora: corpora.to_vec(),
             begun: Instant::now(),
             lap: Instant::now(),
             seconds: BTreeMap::new(),
@@ -181,6 +184,8 @@ impl Workplace {
 
     /// Writes the last files and takes the scratch folder away. From then on the work is finished.
     pub fn finish(mut self, settings: &Settings, summary: &impl Serialize) -> Result<(), EngineError> {
+        self.corpora.iter().try_for_each(Corpus::check)?;
+        let files = |corpus: &Corpus| corpus.shards().iter().filter_map(address).collect();
         let facts = RunFacts {
             seconds: self.begun.elapsed().as_secs_f64(),
             seconds_by_stage: std::mem::take(&mut self.seconds),
@@ -192,7 +197,8 @@ impl Workplace {
             system: std::env::consts::OS,
             finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
             inputs: std::mem::take(&mut self.inputs),
-            files: Files::new(std::mem::take(&mut self.files)),
+            files: Files::new(self.corpora.iter().map(files).collect()),
+            left_out: left_out(self.corpora.iter()),
         };
         self.write(RUN, &pretty(&facts))?;
         self.write(RECIPE, self.recipe.as_bytes())?;
@@ -213,7 +219,7 @@ fn inputs_digest(corpora: &[Corpus]) -> String {
 }
 
 /// True when the same work is finished there.
-fn finished(folder: &Path, recipe: &str, corpora: &[Corpus]) -> Result<bool, EngineError> {
+fn finished(folder: &Path, recipe: &str, corpora: &mut [Corpus]) -> Result<bool, EngineError> {
     if !folder.join(SUMMARY).exists() {
         return Ok(false);
     }
@@ -225,10 +231,9 @@ fn finished(folder: &Path, recipe: &str, corpora: &[Corpus]) -> Result<bool, Eng
     }
     let facts = std::fs::read(folder.join(RUN)).ok();
     let remembered: Option<Remembered> = facts.and_then(|text| serde_json::from_slice(&text).ok());
-    // Standard input cannot be looked at twice; whoever names the folder again means the same.
-    let mut shards = corpora.iter().flat_map(Corpus::shards);
-    let stdin = shards.any(|shard| shard.origin == Origin::Stdin);
-    if !stdin && remembered.is_some_and(|remembered| remembered.inputs != inputs_digest(corpora)) {
+    // Standard input is looked at again: that the folder has the same name says nothing of what comes in.
+    corpora.iter_mut().try_for_each(stdin::skim)?;
+    if remembered.is_some_and(|remembered| remembered.inputs != inputs_digest(corpora)) {
         let what = "it is finished, and had other files or the same at another time".to_owned();
         return Err(EngineError::InputChanged { folder: folder.to_owned(), what });
     }

@@ -241,7 +241,8 @@ impl Daily<'_> {
             walk::shards(&self.corpus, threads, |shard| patch.survey(shard, &self.corpus, watch, |_| Ok(())));
         let cut = patch.settle(&surveys.map_err(EngineError::from)?)?;
         let root = place.result("kept");
-        Ok(cut.write(&self.corpus, self.recipe.content()?, &root, threads, watch)?)
+        let journal = place.file("copies");
+        Ok(cut.write(&self.corpus, self.recipe.content()?, &root, &journal, threads, watch)?)
     }
 }
 

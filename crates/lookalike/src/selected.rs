@@ -151,11 +151,8 @@ impl Selected {
 /// What is copied from where, in one word.
 fn source(corpus: &Corpus, content: ContentMode, names: &[&str]) -> String {
     let mark = |shard: &Shard| match &shard.origin {
-        Origin::File(path) => {
-            format!("{:?}", std::fs::metadata(path).and_then(|facts| facts.modified()).ok())
-        }
         Origin::Memory(bytes) => format!("{:032x}", hash::digest(bytes)),
-        Origin::Stdin | Origin::Object(_) | Origin::Table(_) => String::new(),
+        _ => format!("{:?} {:?}", shard.modified, shard.digest),
     };
     let shards: Vec<String> = corpus
         .shards()

@@ -10,7 +10,7 @@ mod serve;
 mod two;
 mod urls;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,6 +21,7 @@ use lookalike::corpus::{Corpus, Decoding, Fields, Format, Namespaces, ReadOption
 use lookalike::text::Profile;
 use lookalike::text::extract::ContentMode;
 
+use crate::console::tell;
 use crate::exit::Failure;
 use crate::progress::Style;
 
@@ -179,7 +180,8 @@ pub struct InputArgs {
     ///
     /// The format is seen from the content: JSON lines, Parquet, WARC (0.18 to 1.1) and WET, ARC, TREC web and
     /// text, MediaWiki XML, mbox, Maildir, CSV and TSV, plain files (one document each); compressed with gzip,
-    /// zstd, bzip2, xz or lz4 or not at all. Inside folders, names that begin with a dot are passed over.
+    /// zstd, bzip2, xz or lz4 or not at all. Inside folders, what is no data is left out and counted: names that begin with . or
+    /// _, README and LICENSE files, checksums, images, archives and the like. A file that is named itself is always read.
     #[arg(value_name = "INPUT", required_unless_present = "sample")]
     pub inputs: Vec<OsString>,
 
@@ -190,6 +192,15 @@ pub struct InputArgs {
     /// How they are read.
     #[command(flatten)]
     pub reading: ReadingArgs,
+}
+
+/// Opens a corpus, and tells what was left out of its folders.
+pub(crate) fn open(inputs: &[impl AsRef<OsStr>], options: ReadOptions) -> Result<Corpus, Failure> {
+    let corpus = Corpus::open(inputs, options)?;
+    if !corpus.left_out().is_empty() {
+        tell(corpus.left_out());
+    }
+    Ok(corpus)
 }
 
 impl InputArgs {
@@ -206,7 +217,7 @@ impl InputArgs {
         if self.sample {
             return Ok(Corpus::in_memory("sample.jsonl", sample(), options));
         }
-        Ok(Corpus::open(&self.inputs, options)?)
+        open(&self.inputs, options)
     }
 
     /// What is made of a document.

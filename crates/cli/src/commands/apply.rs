@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lookalike::corpus::write::Sink;
-use lookalike::corpus::{Compression, Corpus, CorpusError, List, Origin};
+use lookalike::corpus::{Compression, Corpus, CorpusError, List};
 use lookalike::engine::job::sweep;
 use lookalike::engine::patch::{By, Counts, Cut, Patch};
 use lookalike::text::hash;
@@ -20,8 +20,9 @@ use crate::exit::{Failure, Outcome};
 use crate::outputs::apart_from;
 use crate::progress::{Progress, Style, Total, thousands};
 
-/// Says in the folder what is written there; inputs pass over names that begin with a dot.
+/// Say in the folder what is written there, and what of it is done; inputs pass over names that begin with a dot.
 const TICKET: &str = ".apply";
+const DONE: &str = ".apply-done";
 
 pub(crate) fn run(args: &ApplyArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     if args.input.inputs.iter().any(|input| input == "-") {
@@ -43,7 +44,9 @@ pub(crate) fn run(args: &ApplyArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     let (cut, told) = find(args, &corpus, &patch, watch)?;
     take_folder(&args.output, &ticket)?;
     watch.begin(Stage { name: "write", total: corpus.bytes(), reads: true });
-    cut.write(&corpus, args.input.content_mode(), &args.output, args.threads(), watch)?;
+    let (content, journal) = (args.input.content_mode(), args.output.join(DONE));
+    cut.write(&corpus, content, &args.output, &journal, args.threads(), watch)?;
+    corpus.check()?;
     drop(progress);
     print(args, &cut.counts, &patch)?;
     finish(rejections, &told, args.work.strict)
@@ -74,14 +77,10 @@ fn finish(mut rejections: Rejections, told: &[Told], strict: bool) -> Result<Out
 
 /// What is written from what, in one word.
 fn ticket(corpus: &Corpus, args: &ApplyArgs, patch: &Patch) -> String {
-    let modified = |path: &Path| std::fs::metadata(path).and_then(|facts| facts.modified()).ok();
     let shards: Vec<String> = corpus
         .shards()
         .iter()
-        .map(|shard| match &shard.origin {
-            Origin::File(path) => format!("{} {:?} {:?}", shard.name, shard.bytes, modified(path)),
-            _ => format!("{} {:?}", shard.name, shard.bytes),
-        })
+        .map(|shard| format!("{} {:?} {:?} {:?}", shard.name, shard.bytes, shard.modified, shard.digest))
         .collect();
     let (options, content) = (corpus.options(), args.input.content_mode());
     let all = format!("{} {shards:?} {options:?} {content:?} {}", env!("CARGO_PKG_VERSION"), patch.digest());

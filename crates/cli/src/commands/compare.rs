@@ -33,8 +33,8 @@ pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
     let format = args.row_format();
     let job = Job {
         recipe,
-        corpus: Corpus::open(&right, options.clone())?,
-        against: Some(Corpus::open(&args.left, options)?),
+        corpus: crate::args::open(&right, options.clone())?,
+        against: Some(crate::args::open(&args.left, options)?),
         lexicon: args.matching.lexicon.clone(),
         settings: args.resources.settings(args.matching.spool),
         outputs: Outputs { format, write: Shards::None, annotate: false, suffix: "" },

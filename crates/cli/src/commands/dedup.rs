@@ -35,7 +35,7 @@ pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
             let sentence = "the other corpus is read more than once and cannot be standard input; name files";
             return Err(Failure::Usage(sentence.to_owned()));
         }
-        inputs => Some(Corpus::open(inputs, recipe.read_options()?)?),
+        inputs => Some(crate::args::open(inputs, recipe.read_options()?)?),
     };
     let job = Job {
         recipe,

@@ -58,7 +58,7 @@ fn create(args: &IndexCreateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure
                 "what is learned from is read more than once and cannot be standard input; name files";
             return Err(Failure::Usage(sentence.to_owned()));
         }
-        inputs => Some(Corpus::open(inputs, recipe.read_options()?)?),
+        inputs => Some(crate::args::open(inputs, recipe.read_options()?)?),
     };
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let made = Made {
@@ -195,7 +195,7 @@ impl<'i> Verdicts<'i> {
 fn add(args: &IndexAddArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let settings = settings(&args.resources);
     let index = Index::open_within(&args.folder, Mode::Write(args.writing.writing()), settings.memory)?;
-    let corpus = Corpus::open(&args.inputs, index.recipe().read_options()?)?;
+    let corpus = crate::args::open(&args.inputs, index.recipe().read_options()?)?;
     let mut verdicts = args.verdicts.as_deref().map(|path| Verdicts::create(&index, path)).transpose()?;
     let tally = std::sync::Mutex::new(Tally::default());
     let count = || tally.lock().expect("nobody panics with it");
@@ -259,7 +259,7 @@ fn query(args: &IndexQueryArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> 
     if args.inputs.len() == 1 && args.inputs[0] == "-" {
         rejected = filter(&index, limit, watch)?;
     } else {
-        let corpus = Corpus::open(&args.inputs, index.recipe().read_options()?)?;
+        let corpus = crate::args::open(&args.inputs, index.recipe().read_options()?)?;
         let out = std::sync::Mutex::new(BufWriter::new(std::io::stdout()));
         let wanted = Wanted::Answer(limit);
         let mut closed = None;

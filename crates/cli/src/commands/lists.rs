@@ -221,7 +221,7 @@ fn found(
         return Err(Failure::Usage(sentence.to_owned()));
     }
     super::job::outside(&near.from, output)?;
-    let corpus = Corpus::open(&near.from, recipe.read_options()?)?;
+    let corpus = crate::args::open(&near.from, recipe.read_options()?)?;
     let folder = job_folder(output);
     let progress =
         Progress::show(near.resources.progress, corpus.bytes().map_or(Total::Unknown, Total::Bytes), watch);

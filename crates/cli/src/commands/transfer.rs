@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use lookalike::corpus::{Corpus, Origin};
+use lookalike::corpus::Corpus;
 use lookalike::engine::job::hold;
 use lookalike::engine::{Job, JobRecipe, OpenJob, Opened, Outputs};
 use lookalike::judgments::{Judgments, judged};
@@ -45,8 +45,8 @@ pub(crate) fn run(args: &TransferArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
     }
     // Refused at once, and not after the old corpus was read.
     args.resources.settings(args.matching.spool).room(recipe.reading.max_document_bytes)?;
-    let old = Corpus::open(&args.from, recipe.read_options()?)?;
-    let new = Corpus::open(&args.to, recipe.read_options()?)?;
+    let old = crate::args::open(&args.from, recipe.read_options()?)?;
+    let new = crate::args::open(&args.to, recipe.read_options()?)?;
     let asked = asked(args, &recipe, &files, [&old, &new]);
     match finished(&args.output)? {
         Some(before) if before == asked => {
@@ -79,12 +79,8 @@ fn read(args: &TransferArgs) -> Result<Vec<Judgments>, Failure> {
 /// What is asked for, in a number.
 fn asked(args: &TransferArgs, recipe: &JobRecipe, files: &[Judgments], corpora: [&Corpus; 2]) -> String {
     let shards = corpora.map(|corpus| {
-        let mark = |shard: &lookalike::corpus::Shard| match &shard.origin {
-            Origin::File(path) => {
-                let modified = std::fs::metadata(path).and_then(|facts| facts.modified()).ok();
-                format!("{} {:?} {modified:?}", shard.name, shard.bytes)
-            }
-            _ => shard.name.clone(),
+        let mark = |shard: &lookalike::corpus::Shard| {
+            format!("{} {:?} {:?} {:?}", shard.name, shard.bytes, shard.modified, shard.digest)
         };
         corpus.shards().iter().map(mark).collect::<Vec<_>>()
     });

@@ -12,6 +12,7 @@ mod formats; // the same documents in every format and compression are the same 
 mod generate; // a corpus from a seed, with its truth beside it
 mod help; // what --help and the results look like, as snapshots
 mod index; // documents on disk, for ever: added, asked, taken out, killed, day by day
+mod inputs; // the contract with the input: names, changes, what is no data
 mod interrupt; // Ctrl-C and kill: prompt, and nothing is left behind
 mod jobs; // the folder of a job: whose it is, what may change between two starts, what may not
 mod judgments; // judgments and runs: counted, and without near-duplicates

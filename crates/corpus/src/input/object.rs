@@ -28,23 +28,27 @@ use tokio::runtime::{Builder, Runtime};
 
 use self::address::{Address, Scheme};
 use self::ranges::Ranges;
-use crate::{CorpusError, Shard};
+use crate::{CorpusError, LeftOut, Shard};
 
 /// A store that can also list by a prefix that ends within a name, which patterns need.
 trait Bucket: ObjectStore + PaginatedListStore {}
 
 impl<T: ObjectStore + PaginatedListStore> Bucket for T {}
 
-/// The shards that an address names: one object, all below a prefix, or all that a pattern matches.
-pub(crate) fn list(input: &str) -> Result<Vec<Shard>, CorpusError> {
+/// The shards that an address names: one object, all below a prefix, or all that a pattern matches; and bucket and key of the
+/// folder that they lie in.
+pub(crate) fn list(input: &str, left_out: &mut LeftOut) -> Result<(Vec<Shard>, String), CorpusError> {
     let reading = |source| CorpusError::Read { name: input.to_owned(), source };
     let address = Address::parse(input).map_err(reading)?;
     let bucket = connect(&address).map_err(reading)?;
-    let found = on_own_runtime(listing::find(&*bucket, &address)).and_then(|found| found).map_err(reading)?;
-    if found.is_empty() {
+    let found = on_own_runtime(listing::find(&*bucket, &address, left_out))
+        .and_then(|found| found)
+        .map_err(reading)?;
+    let (shards, folder) = found;
+    if shards.is_empty() {
         return Err(CorpusError::NoInput { input: input.to_owned() });
     }
-    Ok(found)
+    Ok((shards, format!("{}/{folder}", address.bucket).trim_end_matches('/').to_owned()))
 }
 
 /// The bytes of one object. Waits for the first of them, so that an object that is not there fails here.
@@ -134,7 +138,7 @@ mod tests {
 
     #[test]
     fn an_address_without_bucket_is_named() {
-        let error = list("s3:///key").unwrap_err().to_string();
+        let error = list("s3:///key", &mut LeftOut::default()).unwrap_err().to_string();
         assert_eq!(error, "cannot read s3:///key: the address names no bucket");
     }
 }

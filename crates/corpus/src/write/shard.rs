@@ -105,6 +105,8 @@ pub struct Copied {
     pub rejected: u64,
     /// Records that are no documents, such as `warcinfo`, and were copied.
     pub skipped: u64,
+    /// [Digest](Reader::digest) of what was read.
+    pub source: Option<u64>,
 }
 
 impl Copied {
@@ -242,6 +244,7 @@ fn copy_records(
     }
     let exact =
         shard.bytes == Some(records.written) && !records.glued && reader.compression() == Compression::None;
+    copied.source = reader.digest();
     records.sink.finish()?;
     Ok(Some(Done { copied, exact }))
 }

@@ -7,29 +7,44 @@ use std::io;
 
 use object_store::list::PaginatedListOptions;
 use object_store::{Error, GetOptions, ObjectMeta, ObjectStore};
+use xxhash_rust::xxh3::xxh3_64;
 
-use super::address::{Address, KeyPattern, is_hidden};
+use super::address::{Address, KeyPattern};
 use super::{Bucket, plain};
+use crate::no_data::{self, LeftOut};
 use crate::{Origin, Shard};
 
-/// The shards that `address` names, in the order of their keys' bytes; none when nothing is there.
-pub(super) async fn find(bucket: &dyn Bucket, address: &Address<'_>) -> io::Result<Vec<Shard>> {
+/// The shards that `address` names, in the order of their keys' bytes, and the key of the folder that they lie in; none when
+/// nothing is there. They are named later, when all inputs are known.
+///
+/// Below a prefix, what the names of objects or of their folders tell to be no data is left out.
+pub(super) async fn find(
+    bucket: &dyn Bucket,
+    address: &Address<'_>,
+    left_out: &mut LeftOut,
+) -> io::Result<(Vec<Shard>, String)> {
     if address.is_pattern() {
-        let Some(pattern) = KeyPattern::new(address.key) else { return Ok(Vec::new()) };
+        let Some(pattern) = KeyPattern::new(address.key) else { return Ok(Default::default()) };
         let found = all(bucket, pattern.fixed, |key| pattern.takes(key)).await.map_err(plain)?;
-        return Ok(shards(address, found, pattern.folder().len()));
+        return Ok((shards(address, &found), pattern.folder().to_owned()));
     }
+    let folder = || address.key.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
     let single = single(bucket, address).await?;
     if let Some(object) = single.as_ref().filter(|object| object.size > 0) {
-        return Ok(vec![named_by_file(address, object)]);
+        return Ok((vec![shard(address, object)], folder()));
     }
     let prefix = address.prefix();
-    let visible = |key: &str| key.get(prefix.len()..).is_some_and(|name| !is_hidden(name));
-    let found = all(bucket, &prefix, visible).await.map_err(plain)?;
+    let mut found = all(bucket, &prefix, |_| true).await.map_err(plain)?;
+    found.retain(|object| {
+        let key = object.location.as_ref();
+        let reason = key.get(prefix.len()..).and_then(no_data::by_key);
+        reason.into_iter().for_each(|reason| left_out.add(reason, || address.with_key(key)));
+        reason.is_none()
+    });
     if let (Some(object), true) = (&single, found.is_empty()) {
-        return Ok(vec![named_by_file(address, object)]);
+        return Ok((vec![shard(address, object)], folder()));
     }
-    Ok(shards(address, found, prefix.len()))
+    Ok((shards(address, &found), prefix))
 }
 
 /// The object of exactly this key, if there is one.
@@ -76,17 +91,12 @@ async fn all(
     }
 }
 
-/// Shards that are named by their keys from byte `from` on.
-fn shards(address: &Address, objects: Vec<ObjectMeta>, from: usize) -> Vec<Shard> {
-    let name = |object: &ObjectMeta| object.location.as_ref().get(from..).unwrap_or_default().to_owned();
-    objects.iter().map(|object| shard(address, object, name(object))).collect()
+fn shards(address: &Address, objects: &[ObjectMeta]) -> Vec<Shard> {
+    objects.iter().map(|object| shard(address, object)).collect()
 }
 
-fn named_by_file(address: &Address, object: &ObjectMeta) -> Shard {
-    shard(address, object, object.location.filename().unwrap_or_default().to_owned())
-}
-
-fn shard(address: &Address, object: &ObjectMeta, name: String) -> Shard {
+fn shard(address: &Address, object: &ObjectMeta) -> Shard {
     let origin = Origin::Object(address.with_key(object.location.as_ref()));
-    Shard { name, origin, bytes: Some(object.size), format: None }
+    let tag = object.e_tag.as_ref().map(|tag| xxh3_64(tag.as_bytes()));
+    Shard { bytes: Some(object.size), digest: tag, ..Shard::new(origin) }
 }

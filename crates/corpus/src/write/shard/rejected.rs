@@ -100,7 +100,7 @@ fn copy_stretches(
     let mut records = Records::begin(&shard.name, &reader, target)?;
     records.preamble(reader.preamble(), false)?;
     let preamble = records.written;
-    let stream = shard.stream(options, &Arc::default())?;
+    let stream = shard.stream(options, &Arc::default(), &Arc::default())?;
     let mut stretches = Stretches { shard, stream, records, open: None };
     let mut found = Rejects::default();
     loop {

@@ -40,7 +40,7 @@ pub(super) fn copy(
     };
     let source = Source::of(shard, options, compression)?;
     let done = source.copy(shard, target, compression, (annotated, false), &mut next)?;
-    Ok(done.map(|_| copied))
+    Ok(done.map(|_| Copied { source: reader.digest(), ..copied }))
 }
 
 /// Copies the rows that cannot be read as documents, from row groups that can be decoded.

@@ -126,7 +126,11 @@ fn every_third_record_can_be_dropped_from_every_format_and_compression() {
             let before = items(&desk.folder.path().join(&desk.corpus.shards()[0].name));
             let copied = desk.copy_plain(|record| record % 3 != 0);
             let skipped = u64::from(name == "a.warc" || name == "a.arc");
-            assert_eq!(copied, Copied { kept: 6, dropped: 4, rejected: 0, skipped }, "{name}");
+            assert_eq!(
+                copied,
+                Copied { kept: 6, dropped: 4, rejected: 0, skipped, source: copied.source },
+                "{name}"
+            );
             let mut record = 0;
             let kept = before.into_iter().filter(|item| {
                 let dropped = matches!(item, Seen::Document(_)) && record % 3 == 0;
@@ -185,7 +189,7 @@ fn rejected_records_are_counted_and_left_out() {
         asked.push(record);
         record != 2
     });
-    assert_eq!(copied, Copied { kept: 2, dropped: 1, rejected: 2, skipped: 0 });
+    assert_eq!(copied, Copied { kept: 2, dropped: 1, rejected: 2, skipped: 0, source: copied.source });
     assert_eq!(asked, [0, 2, 4]);
     assert_eq!(desk.copied(), b"{\"text\":\"a\"}\n{\"text\":\"c\"}\n");
 }
@@ -428,7 +432,7 @@ mod parquet {
     fn rows_are_left_out_and_those_without_text_too() {
         let desk = Desk::with("a.parquet", &file());
         let copied = desk.copy_plain(|record| record % 3 != 0);
-        assert_eq!(copied, Copied { kept: 5, dropped: 4, rejected: 1, skipped: 0 });
+        assert_eq!(copied, Copied { kept: 5, dropped: 4, rejected: 1, skipped: 0, source: copied.source });
         let before = rows(&desk.folder.path().join("a.parquet")).into_iter().enumerate();
         let kept: Vec<Row> =
             before.filter(|(row, _)| row % 3 != 0 && *row != 5).map(|(_, row)| row).collect();

@@ -1,0 +1,128 @@
+//! Standard input, which comes once: it is put into a file, and what comes at a later start must be the same.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use lookalike_corpus::Corpus;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::error::EngineError;
+
+/// The file in the folder for scratch files.
+const FILE: &str = "stdin";
+
+/// Puts standard input into a file, so that it can be read again. If an earlier process did, what comes now is compared with that.
+///
+/// # Errors
+/// When something else comes.
+pub(crate) fn receive(corpus: &mut Corpus, work: &Path) -> Result<(), EngineError> {
+    if !corpus.has_stdin() {
+        return Ok(());
+    }
+    let path = work.join(FILE);
+    let digest = match File::open(&path) {
+        Ok(before) => compare(&mut io::stdin().lock(), before, &path)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => keep(&mut io::stdin().lock(), &path)?,
+        Err(error) => return Err(EngineError::read(&path, error)),
+    };
+    corpus.stdin_from(&path, digest);
+    Ok(())
+}
+
+/// Reads standard input for its digest alone.
+pub(crate) fn skim(corpus: &mut Corpus) -> Result<(), EngineError> {
+    if corpus.has_stdin() {
+        let (bytes, digest) = pass(&mut io::stdin().lock(), |_| Ok(())).map_err(unread)?;
+        corpus.stdin_was(bytes, digest);
+    }
+    Ok(())
+}
+
+/// Copies all that comes into a file, which appears when it is whole; the digest of it.
+fn keep(from: &mut impl Read, path: &Path) -> Result<u64, EngineError> {
+    let pending = path.with_added_extension("part");
+    let failed = |error| EngineError::write(&pending, error);
+    let mut file = File::create(&pending).map_err(failed)?;
+    let mut trouble = None;
+    let passed = pass(from, |bytes| {
+        file.write_all(bytes).map_err(|error| {
+            trouble = Some(failed(error));
+            io::ErrorKind::Other.into()
+        })
+    });
+    let (_, digest) = passed.map_err(|error| trouble.unwrap_or_else(|| unread(error)))?;
+    std::fs::rename(&pending, path).map_err(|error| EngineError::write(path, error))?;
+    Ok(digest)
+}
+
+/// Compares all that comes with what came before; the digest of it.
+fn compare(from: &mut impl Read, mut before: File, path: &Path) -> Result<u64, EngineError> {
+    let other = || {
+        EngineError::Request(
+            "standard input is not what it was when the job began; give the same, begin anew with --force, or name another folder"
+                .to_owned(),
+        )
+    };
+    let mut there = Vec::new();
+    let mut trouble = None;
+    let passed = pass(from, |bytes| {
+        there.clear();
+        let read = Read::by_ref(&mut before).take(bytes.len() as u64).read_to_end(&mut there);
+        trouble = match read {
+            Err(error) => Some(EngineError::read(path, error)),
+            Ok(_) if there != bytes => Some(other()),
+            Ok(_) => return Ok(()),
+        };
+        Err(io::ErrorKind::Other.into())
+    });
+    let (_, digest) = passed.map_err(|error| trouble.unwrap_or_else(|| unread(error)))?;
+    match before.read(&mut [0]) {
+        Ok(0) => Ok(digest),
+        Ok(_) => Err(other()),
+        Err(error) => Err(EngineError::read(path, error)),
+    }
+}
+
+/// Hands over all that comes; its length and digest.
+fn pass(from: &mut impl Read, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<(u64, u64)> {
+    let (mut buffer, mut hash, mut bytes) = (vec![0; 128 << 10], Xxh3::new(), 0);
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok((bytes, hash.digest())),
+            Ok(length) => {
+                hash.update(&buffer[..length]);
+                each(&buffer[..length])?;
+                bytes += length as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn unread(error: io::Error) -> EngineError {
+    EngineError::read(Path::new("standard input"), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_again_must_be_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        let text: Vec<u8> = (0..300_000u32).map(|n| (n % 251) as u8).collect();
+        let digest = keep(&mut text.as_slice(), &path).unwrap();
+        let again = |bytes: &[u8]| compare(&mut &bytes[..], File::open(&path).unwrap(), &path);
+        assert_eq!(again(&text).unwrap(), digest);
+        let longer = [&text[..], b"x"].concat();
+        let mut other = text.clone();
+        other[299_999] ^= 1;
+        for bytes in [&longer[..], &other, &text[..299_999], b""] {
+            let error = again(bytes).unwrap_err().to_string();
+            assert!(error.starts_with("standard input is not what it was"), "{error}");
+        }
+    }
+}
