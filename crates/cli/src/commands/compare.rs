@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use lookalike::corpus::Corpus;
 use lookalike::engine::{Job, OpenJob, Opened, Outputs, Shards};
 use lookalike::report::study_page;
 use lookalike::walk::Watch;

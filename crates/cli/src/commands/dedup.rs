@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lookalike::corpus::Corpus;
 use lookalike::engine::{Findings, Job, JobRecipe, OpenJob, Opened, Outputs, Summary};
 use lookalike::walk::Watch;
 use lookalike::{page, report};

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lookalike::corpus::Corpus;
 use lookalike::report::Study;
 use lookalike::walk::Watch;
 use lookalike_lab::collection::Collection;

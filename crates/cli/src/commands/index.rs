@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use lookalike::corpus::{Corpus, Item, LineReader};
+use lookalike::corpus::{Item, LineReader};
 use lookalike::engine::Settings;
 use lookalike::index::{
     Answer, Desk, Index, IndexError, Known, Made, Mode, Portion, Prepared, Progress as Taking, State, Taken,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use lookalike::asked::place;
 use lookalike::corpus::write::{RowFormat, Sink};
-use lookalike::corpus::{Compression, Corpus, CorpusError, List};
+use lookalike::corpus::{Compression, CorpusError, List};
 use lookalike::engine::recipe::Reading;
 use lookalike::engine::{Job, JobRecipe, Opened, Outputs, Shards};
 use lookalike::judgments::{Deduplicated, Dropped, Grouping, Groups, ListError};
