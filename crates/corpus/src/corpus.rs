@@ -336,7 +336,7 @@ impl BytesAt {
 
 impl Shard {
     /// A shard without a name, of which nothing else is known.
-    pub(crate) fn new(origin: Origin) -> Self {
+    pub fn new(origin: Origin) -> Self {
         Shard { name: String::new(), origin, bytes: None, modified: None, digest: None, format: None }
     }
 

@@ -92,7 +92,7 @@ impl ShardReader {
         let reading = ReadOptions { addresses, extras: fields.clone(), ..documents.reading };
         let (name, place, format) = listed;
         let format = format.map(|name| name.parse()).transpose().map_err(Failure::Usage)?;
-        let opened = Shard { name: name.clone(), origin: origin(&place), bytes: None, format };
+        let opened = Shard { name: name.clone(), format, ..Shard::new(origin(&place)) };
         let reader = opened.open(&Arc::new(reading)).map_err(Failure::from)?;
         let extractor = Extractor::default();
         let at = Open { reader, source: name, shard, fields, content, extractor, skipped: 0, ended: false };
