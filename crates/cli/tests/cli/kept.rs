@@ -191,10 +191,8 @@ fn files_that_are_documents_are_copied_as_files() {
     assert!(all == expected);
 }
 
-#[test]
-fn pages_of_a_wiki_go_into_one_file() {
-    let folder = Folder::new();
-    let documents = families(30, 6);
+/// A dump of a wiki with these documents as its pages.
+fn wiki(documents: &[Doc]) -> String {
     let page = |(n, document): (usize, &Doc)| {
         format!(
             "<page><title>{n}</title><ns>0</ns><id>{n}</id><revision><id>{n}</id><text>{}</text></revision></page>\n",
@@ -202,7 +200,14 @@ fn pages_of_a_wiki_go_into_one_file() {
         )
     };
     let pages: String = documents.iter().enumerate().map(page).collect();
-    folder.file("in/wiki.xml", format!("<mediawiki>\n{pages}</mediawiki>\n"));
+    format!("<mediawiki>\n{pages}</mediawiki>\n")
+}
+
+#[test]
+fn pages_of_a_wiki_go_into_one_file() {
+    let folder = Folder::new();
+    let documents = families(30, 6);
+    folder.file("in/wiki.xml", wiki(&documents));
     let [kept, removed] = copies(&folder.join("in"), "");
     let kept = gathered(&kept, "kept.jsonl.zst");
     let removed = gathered(&removed, "removed.jsonl.zst");
@@ -354,9 +359,7 @@ fn a_shard_named_like_the_gathered_file_costs_no_document() {
     let folder = Folder::new();
     let documents = families(40, 12);
     folder.file("in/kept.jsonl.zst", zstd(&jsonl(&documents[..20])));
-    for document in &documents[20..] {
-        folder.file(format!("in/{}.txt", document.id), &document.text);
-    }
+    folder.file("in/wiki.xml", wiki(&documents[20..]));
     let job = folder.join("job");
     let done = dedup("--write kept").path(folder.join("in")).option("-o", &job).run();
     if done.code == Some(0) {

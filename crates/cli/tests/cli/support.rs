@@ -380,7 +380,9 @@ pub(crate) fn xz(bytes: &[u8]) -> Vec<u8> {
 }
 
 pub(crate) fn lz4(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+    use lz4_flex::frame::{BlockSize, FrameEncoder, FrameInfo};
+    let info = FrameInfo::new().content_checksum(true).block_size(BlockSize::Max64KB);
+    let mut encoder = FrameEncoder::with_frame_info(info, Vec::new());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
