@@ -3,7 +3,7 @@
 use lookalike::engine::measure::{Measure, Measured};
 use lookalike::model::{Document, Media, Threshold};
 use lookalike::text::extract::{ContentMode, Extractor};
-use lookalike::text::hash::Sorting;
+use lookalike::text::hash::{Secret, Sorting};
 use lookalike::text::{Analyser, Features};
 use pyo3::prelude::*;
 
@@ -17,7 +17,7 @@ pub(crate) fn similarity(py: Python<'_>, a: &str, b: &str, options: Options<'_>)
         Measure { similarity: matching.similarity, threshold: Threshold::LOWEST, shingle: matching.shingle };
     let content = documents.content_mode();
     Ok(py.detach(|| {
-        let mut analyser = Analyser::new(&documents.profile);
+        let mut analyser = Analyser::with_secret(&documents.profile, Secret::of_process());
         let [a, b] = [a, b].map(|text| prepared(&measure, &mut analyser, content, text));
         // What has no words is like nothing.
         if a.is_empty() || b.is_empty() {

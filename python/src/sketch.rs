@@ -10,6 +10,7 @@ use lookalike::corpus::{Corpus, LineReader};
 use lookalike::engine::examine::{Desk, Examined, Examiner, Knowledge};
 use lookalike::engine::pipeline::{self, Batch, Feed, Record, Weight};
 use lookalike::engine::{EngineError, Settings};
+use lookalike::text::hash::Secret;
 use lookalike::walk::{Stage, Watch};
 use pyo3::prelude::*;
 
@@ -38,7 +39,7 @@ pub(crate) fn sketch(py: Python<'_>, source: &Source, options: Options<'_>) -> P
         let knowledge = folder.path().join("knowledge");
         Knowledge { folder: &knowledge, lexicon: lexicon.as_deref(), corpus: Some(&corpus) }
             .gather(&recipe, &settings, watch)?;
-        let examiner = Examiner::open(recipe, &knowledge)?;
+        let examiner = Examiner::open(recipe, &knowledge)?.with_secret(Secret::new(0));
         sketch_all(&examiner, &corpus, &settings, watch)
     })?;
     Ok(Table::new(batch))

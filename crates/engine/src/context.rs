@@ -6,6 +6,7 @@ use lookalike_corpus::{Corpus, Decoding, Origin, Shard};
 use lookalike_methods::OwnMeasure;
 use lookalike_text::Profile;
 use lookalike_text::extract::ContentMode;
+use lookalike_text::hash::Secret;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -202,7 +203,9 @@ pub(crate) struct Context<'j> {
     pub(crate) watch: &'j Watch,
     /// The folder for scratch files.
     pub(crate) work: PathBuf,
-    /// Recipe and inputs in 128 bits, borne by every scratch file.
+    /// What equal words, documents and groups are told by; no result depends on which it is.
+    pub(crate) secret: Secret,
+    /// Recipe, inputs and secret in 128 bits, borne by every scratch file.
     pub(crate) stamp: u128,
     /// Whether every value of the field that keepers are chosen by is a number, where documents beyond this job have a say in that.
     pub(crate) numbers: Option<bool>,
@@ -246,6 +249,7 @@ impl<'j> Context<'j> {
             budget: Budget::new(settings, recipe.reading.max_document_bytes)?,
             watch,
             work: PathBuf::new(),
+            secret: Secret::random(),
             stamp: 0,
             numbers: None,
             bucket_bytes: None,

@@ -6,6 +6,7 @@ use lookalike_corpus::{Corpus, Item, Origin};
 use lookalike_methods::lexicon::Lexicon;
 use lookalike_methods::{Detail, Page, Scratch, Sketch};
 use lookalike_text::extract::Extractor;
+use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features, Profile};
 
 use crate::context::Spool;
@@ -40,7 +41,7 @@ pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: Spool) -> Resul
     let (panel, measure, profile) = (recipe.panel()?, recipe.measure()?, recipe.profile()?);
     let first = first(recipe, corpus)?;
     panel.proposers().iter().for_each(|seat| teach(seat, &profile, &first.texts));
-    let mut readings = Readings::new(&profile, &profile, &panel);
+    let mut readings = Readings::new(&profile, &profile, &panel, Secret::of_process());
     let (mut blocks, mut encoded, mut symbols) = (BlockBuilder::new(), Vec::new(), Vec::new());
     let mut sketch = Sketch::default();
     let times = if recipe.order.is_some() { 3 } else { 1 };

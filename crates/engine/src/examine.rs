@@ -11,7 +11,7 @@ use lookalike_methods::{Asked, Detail, Key, Method, Score, Sketch};
 use lookalike_model::Document;
 use lookalike_text::Profile;
 use lookalike_text::extract::{ContentMode, Extractor};
-use lookalike_text::hash::{self, Sorting};
+use lookalike_text::hash::{self, Secret, Sorting};
 
 use crate::context::{Context, Settings, Spool};
 use crate::error::EngineError;
@@ -20,7 +20,7 @@ use crate::measure::{Measure, Measured};
 use crate::panel::{MOST_METHODS, Panel, Seat};
 use crate::reading::Readings;
 use crate::recipe::{JobRecipe, Keep, Within};
-use crate::sketch;
+use crate::sketch::{self, Group};
 use crate::survey;
 use crate::walk::Watch;
 
@@ -124,6 +124,7 @@ pub struct Examiner {
     content: ContentMode,
     keep: Keep,
     within: Option<Within>,
+    secret: Secret,
 }
 
 impl std::fmt::Debug for Examiner {
@@ -139,13 +140,13 @@ pub struct Examined {
     pub text: String,
     /// Number of its words.
     pub words: u32,
-    /// Digest of its words; 0 if it has none.
+    /// Digest of its words, by the examiner's secret; 0 if it has none.
     pub digest: u128,
     /// Lengths and payloads of all methods.
     pub record: Vec<u8>,
     /// Its keys, by method, sorted, each value once.
     pub keys: Vec<Vec<Key>>,
-    /// What it is measured by.
+    /// What it is measured by, by the examiner's secret.
     pub symbols: Vec<u64>,
 }
 
@@ -155,8 +156,14 @@ impl Examiner {
         let settings = Settings { threads: 1, memory: u64::MAX / 4, spool: Spool::None };
         let (corpus, watch) = (nothing(), Watch::default());
         let ctx = known(&recipe, &corpus, &settings, &watch, knowledge)?;
-        let Context { panel, measure, profile, measuring, measures, content, keep, within, .. } = ctx;
-        Ok(Examiner { panel, measure, profile, measuring, measures, content, keep, within, recipe })
+        let Context { panel, measure, profile, measuring, measures, content, keep, within, secret, .. } = ctx;
+        Ok(Examiner { panel, measure, profile, measuring, measures, content, keep, within, secret, recipe })
+    }
+
+    /// With the secret that digests of words and symbols go by, for whoever keeps them for longer than this process.
+    #[must_use]
+    pub fn with_secret(self, secret: Secret) -> Self {
+        Examiner { secret, ..self }
     }
 
     /// The recipe.
@@ -182,6 +189,10 @@ impl Examiner {
     /// The methods that propose pairs.
     pub fn methods(&self) -> impl ExactSizeIterator<Item = &dyn Method> {
         self.panel.proposers().iter().map(|seat| &*seat.method)
+    }
+
+    fn group(&self, document: &Document<'_>) -> Group {
+        Group::of(self.within.as_ref(), &self.keep, document, &self.secret)
     }
 
     pub(crate) fn seat(&self, method: usize) -> &Seat {
@@ -306,7 +317,12 @@ impl Desk {
     pub fn new(examiner: &Examiner) -> Self {
         Desk {
             extractor: Extractor::default(),
-            readings: Readings::new(&examiner.profile, &examiner.measuring, &examiner.panel),
+            readings: Readings::new(
+                &examiner.profile,
+                &examiner.measuring,
+                &examiner.panel,
+                &examiner.secret,
+            ),
             sketch: Sketch::default(),
             symbols: Vec::new(),
             sorting: Sorting::default(),
@@ -315,14 +331,14 @@ impl Desk {
 
     /// Examines a document. An error says why a method cannot read it.
     pub fn document(&mut self, examiner: &Examiner, document: &Document<'_>) -> Result<Examined, String> {
-        let within = sketch::within(examiner.within.as_ref(), &examiner.keep, document);
+        let group = examiner.group(document);
         let text = self.extractor.extract(document, examiner.content).text.to_owned();
-        self.examine(examiner, text, within)
+        self.examine(examiner, text, group)
     }
 
     /// Examines a text that was extracted.
     pub fn text(&mut self, examiner: &Examiner, text: String) -> Result<Examined, String> {
-        self.examine(examiner, text, 0)
+        self.examine(examiner, text, Group::default())
     }
 
     /// Makes the sketch of a document and nothing else: no text, and nothing to measure by. `sketch` is used again for one document
@@ -333,15 +349,15 @@ impl Desk {
         document: &Document<'_>,
         sketch: &mut Examined,
     ) -> Result<usize, String> {
-        let within = sketch::within(examiner.within.as_ref(), &examiner.keep, document);
+        let group = examiner.group(document);
         let text = self.extractor.extract(document, examiner.content).text;
-        read(&mut self.readings, &mut self.sketch, examiner, text, within, sketch)?;
+        read(&mut self.readings, &mut self.sketch, examiner, text, group, sketch)?;
         Ok(text.len())
     }
 
-    fn examine(&mut self, examiner: &Examiner, text: String, within: u64) -> Result<Examined, String> {
+    fn examine(&mut self, examiner: &Examiner, text: String, group: Group) -> Result<Examined, String> {
         let mut examined = Examined::default();
-        read(&mut self.readings, &mut self.sketch, examiner, &text, within, &mut examined)?;
+        read(&mut self.readings, &mut self.sketch, examiner, &text, group, &mut examined)?;
         if examiner.measures && examined.words > 0 {
             examined.symbols = self.symbols(examiner, &text).to_vec();
         }
@@ -376,7 +392,7 @@ fn read(
     sketch: &mut Sketch,
     examiner: &Examiner,
     text: &str,
-    within: u64,
+    group: Group,
     out: &mut Examined,
 ) -> Result<(), String> {
     let panel = &examiner.panel;
@@ -390,10 +406,9 @@ fn read(
         return Err(sketch::NO_WORD.to_owned());
     }
     out.words = words.len() as u32;
-    out.digest = sketch::digest_within(words, within);
+    out.digest = group.digest(words, &examiner.secret);
     out.record.clear();
     out.keys.resize_with(panel.proposers().len(), Vec::new);
-    let turn = sketch::turn(within);
     for (place, seat) in panel.seats().iter().enumerate() {
         sketch.clear();
         if let Some(page) = readings.page(place, text).filter(|_| !wordless) {
@@ -402,7 +417,7 @@ fn read(
         Panel::put(seat, sketch, &mut out.record);
         if let Some(keys) = out.keys.get_mut(place) {
             keys.clear();
-            keys.extend(sketch.keys.iter().map(|key| Key { value: key.value ^ turn, ..*key }));
+            keys.extend(sketch.keys.iter().map(|key| Key { value: key.value ^ group.turn, ..*key }));
             keys.sort_unstable();
             keys.dedup_by_key(|key| key.value);
         }

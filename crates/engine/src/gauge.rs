@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use lookalike_model::Threshold;
-use lookalike_text::hash::Sorting;
+use lookalike_text::hash::{Secret, Sorting};
 use lookalike_text::{Analyser, Features, Profile};
 use rayon::prelude::*;
 
@@ -127,7 +127,7 @@ struct Reader {
 impl Reader {
     fn new(profile: &Profile) -> Self {
         Reader {
-            analyser: Analyser::new(profile),
+            analyser: Analyser::with_secret(profile, Secret::of_process()),
             features: Features::default(),
             symbols: Vec::new(),
             sorting: Sorting::default(),

@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::write::rows::RowFormat;
 use lookalike_corpus::{Corpus, Origin};
-use lookalike_text::hash;
+use lookalike_text::hash::{self, Secret};
 use serde::{Deserialize, Serialize};
 
 use crate::candidates;
@@ -186,9 +186,15 @@ struct Ticket {
     recipe: String,
     inputs: Vec<InputMark>,
     outputs: String,
+    /// What the job's secret is made from. Whoever goes on with the job goes by the same.
+    secret: String,
 }
 
 impl Ticket {
+    fn secret(&self) -> Secret {
+        Secret::new(u128::from_str_radix(&self.secret, 16).unwrap_or_default())
+    }
+
     /// The ticket that stands there, if any. Its second line is a digest of the first.
     fn read(path: &Path) -> Result<Option<Self>, EngineError> {
         let Ok(text) = std::fs::read_to_string(path) else { return Ok(None) };
@@ -222,6 +228,7 @@ pub(crate) const SUMMARY: &str = "summary.json";
 pub struct OpenJob {
     job: Job,
     folder: PathBuf,
+    secret: Secret,
     stamp: u128,
     begun: Instant,
     seconds: BTreeMap<&'static str, f64>,
@@ -272,22 +279,31 @@ impl Job {
         }
         stdin::receive(&mut self.corpus, &work)?;
         sweep(folder);
-        let ticket =
-            Ticket { recipe: self.recipe.to_toml(), inputs: self.inputs(), outputs: self.outputs.options() };
+        let mut ticket = Ticket {
+            recipe: self.recipe.to_toml(),
+            inputs: self.inputs(),
+            outputs: self.outputs.options(),
+            secret: format!("{:032x}", Secret::random().seed()),
+        };
         let path = work.join(TICKET);
         match Ticket::read(&path)? {
-            Some(before) => self.same(folder, &before, &ticket)?,
+            Some(before) => {
+                self.same(folder, &before, &ticket)?;
+                ticket.secret = before.secret;
+            }
             None => {
                 self.check_room(folder)?;
                 ticket.write(&path)?;
             }
         }
         let stamp = hash::digest(
-            &serde_json::to_vec(&(&ticket.recipe, &ticket.inputs)).expect("names can be written"),
+            &serde_json::to_vec(&(&ticket.recipe, &ticket.inputs, &ticket.secret))
+                .expect("names can be written"),
         );
         Ok(Opened::Open(Box::new(OpenJob {
             job: self,
             folder: folder.to_owned(),
+            secret: ticket.secret(),
             stamp,
             begun: Instant::now(),
             seconds: BTreeMap::new(),
@@ -583,6 +599,7 @@ impl OpenJob {
         ctx.against = self.job.against.as_ref();
         ctx.lexicon = self.job.lexicon.clone();
         ctx.work = self.folder.join(WORK);
+        ctx.secret = self.secret.clone();
         ctx.stamp = self.stamp;
         ctx.bucket_bytes = self.bucket_bytes;
         Ok(ctx)

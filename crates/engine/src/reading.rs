@@ -1,6 +1,7 @@
 //! One text, read by the profiles that a run asks for: each of them once, when it is wanted.
 
 use lookalike_methods::Page;
+use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features, Profile};
 
 use crate::panel::Panel;
@@ -36,26 +37,30 @@ impl Reading {
 }
 
 impl Readings {
-    /// Readings by the run's profile, by the one that pairs are measured by, and by those of the panel.
-    pub(crate) fn new(run: &Profile, measuring: &Profile, panel: &Panel) -> Self {
+    /// Readings by the run's profile, by the one that pairs are measured by, and by those of the panel. Of the first two words are also
+    /// hashed by the secret, which equal documents and similarities are told by.
+    pub(crate) fn new(run: &Profile, measuring: &Profile, panel: &Panel, secret: &Secret) -> Self {
         let mut readings = Readings { readings: Vec::new(), of_seats: Vec::new(), measuring: 0 };
-        readings.place(run);
-        readings.measuring = readings.place(measuring);
+        readings.place(run, Some(secret));
+        readings.measuring = readings.place(measuring, Some(secret));
         for seat in panel.seats() {
-            let place = readings.place(seat.method.profile().unwrap_or(run));
+            let place = readings.place(seat.method.profile().unwrap_or(run), None);
             readings.readings[place].sentences |= seat.method.sentences();
             readings.of_seats.push(place);
         }
         readings
     }
 
-    fn place(&mut self, profile: &Profile) -> usize {
+    fn place(&mut self, profile: &Profile, secret: Option<&Secret>) -> usize {
         if let Some(place) = self.readings.iter().position(|reading| reading.profile == *profile) {
             return place;
         }
         self.readings.push(Reading {
             profile: profile.clone(),
-            analyser: Analyser::new(profile),
+            analyser: match secret {
+                Some(secret) => Analyser::with_secret(profile, secret),
+                None => Analyser::new(profile),
+            },
             features: Features::default(),
             sentences: false,
             fresh: false,

@@ -21,7 +21,8 @@ use lookalike_corpus::{Corpus, Item, LineReader, Rows};
 use lookalike_methods::{Key, Page, Scratch, Sketch};
 use lookalike_model::{Document, Place, Reason};
 use lookalike_text::extract::Extractor;
-use lookalike_text::{Features, hash};
+use lookalike_text::Features;
+use lookalike_text::hash::{self, Secret};
 use serde::{Deserialize, Serialize};
 
 use crate::context::{Context, Kept, remove_if_there};
@@ -42,11 +43,11 @@ pub(crate) struct Row {
     pub(crate) words: u32,
     /// Bytes of its text.
     pub(crate) text: u32,
-    /// Digest of its words, and of what it is compared within.
+    /// Digest of its words, and of what it is compared within, by the job's secret.
     pub(crate) digest: u128,
-    /// Digest of its id.
+    /// Digest of its id, by the job's secret.
     pub(crate) id: u128,
-    /// Hash of what it is compared within.
+    /// Hash of what it is compared within, by the job's secret.
     pub(crate) within: u64,
     /// Where its names begin.
     pub(crate) names: u64,
@@ -578,7 +579,7 @@ impl Tools {
     fn new(ctx: &Context<'_>) -> Self {
         Tools {
             extractor: Extractor::default(),
-            readings: Readings::new(&ctx.profile, &ctx.measuring, &ctx.panel),
+            readings: Readings::new(&ctx.profile, &ctx.measuring, &ctx.panel, &ctx.secret),
             sketch: Sketch::default(),
             symbols: Vec::new(),
             blocks: BlockBuilder::new(),
@@ -607,13 +608,13 @@ impl Tools {
             let reason = Reason::Broken(NO_WORD.to_owned());
             return out.reject(ctx, number.into(), document.place.position, &reason, Some(document.id));
         }
-        let within = within(ctx.within.as_ref(), &ctx.keep, document);
+        let group = Group::of(ctx.within.as_ref(), &ctx.keep, document, &ctx.secret);
         let mut row = Row {
             words: features.len() as u32,
             text: text.len() as u32,
-            id: hash::digest(document.id.as_bytes()),
+            id: ctx.secret.digest(document.id.as_bytes()),
             names: out.names.len() as u64,
-            within,
+            within: group.hash,
             position: document.place.position,
             length: document.raw.map_or(0, |raw| raw.len() as u32),
             ..Row::default()
@@ -622,11 +623,10 @@ impl Tools {
         put_names(&mut out.names, document.id, document.url, field);
         out.ordered_by(ctx, Some(document));
         if !features.is_empty() {
-            row.digest = digest_within(features, within);
+            row.digest = group.digest(features, &ctx.secret);
         }
         out.rows.push(row);
         let mut found = wanted.sieve.is_none();
-        let turn = turn(within);
         for (place, seat) in ctx.panel.seats().iter().enumerate() {
             self.sketch.clear();
             // A document that cannot be measured is paired with nothing.
@@ -636,7 +636,7 @@ impl Tools {
             Panel::put(seat, &self.sketch, &mut out.payload);
             // A filter looks for nothing.
             let Some(keys) = out.keys.get_mut(place) else { continue };
-            let posting = |key: &Key| Posting { key: key.value ^ turn, document: number, tag: key.tag };
+            let posting = |key: &Key| Posting { key: key.value ^ group.turn, document: number, tag: key.tag };
             let before = keys.len();
             let postings = self.sketch.keys.iter().map(posting);
             match wanted.sieve {
@@ -664,8 +664,8 @@ impl Tools {
     fn again(&mut self, ctx: &Context<'_>, document: &Document<'_>) -> (u128, &[u64]) {
         let text = self.extractor.extract(document, ctx.content).text;
         self.readings.turn();
-        let digest =
-            digest_within(self.readings.words(text), within(ctx.within.as_ref(), &ctx.keep, document));
+        let group = Group::of(ctx.within.as_ref(), &ctx.keep, document, &ctx.secret);
+        let digest = group.digest(self.readings.words(text), &ctx.secret);
         (digest, ctx.measure.symbols(self.readings.measuring(text), &mut self.symbols))
     }
 }
@@ -744,32 +744,49 @@ impl Weight for ReadAgain {
     }
 }
 
-/// The digest of a document's words, and of what it is compared within; 0 for one without words.
-pub(crate) fn digest_within(words: &Features, within: u64) -> u128 {
-    if words.is_empty() {
-        return 0;
-    }
-    words.digest() ^ (u128::from(hash::mix(within)) << 64 | u128::from(within))
+/// What a document is compared within.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Group {
+    /// What the keys of its documents are turned by, so that they meet only their like. A fixed hash: sketches do not depend on the
+    /// secret. Two groups may have the same.
+    pub(crate) turn: u64,
+    /// Its hash by the secret: equal hashes, equal groups. 0 where all are compared with all.
+    pub(crate) hash: u64,
 }
 
-/// What the keys of a document are turned by, so that it meets only its like.
-pub(crate) fn turn(within: u64) -> u64 {
-    if within == 0 { 0 } else { hash::mix(within) }
-}
-
-/// The hash of what a document is compared within; 0 where all are compared with all.
-pub(crate) fn within(by: Option<&Within>, keep: &Keep, document: &Document<'_>) -> u64 {
-    let value = match by {
-        None => return 0,
-        Some(Within::Host) => {
+impl Group {
+    /// The group of a document.
+    pub(crate) fn of(by: Option<&Within>, keep: &Keep, document: &Document<'_>, secret: &Secret) -> Self {
+        match by {
+            None => Group::default(),
             // Hosts have no case.
-            let lower = document.url.map(|url| host(url).to_ascii_lowercase());
-            return lower.map_or(1, |host| hash::word(host.as_bytes()).max(2));
+            Some(Within::Host) => {
+                let lower = document.url.map(|url| host(url).to_ascii_lowercase());
+                Group::named(lower.as_deref(), secret)
+            }
+            Some(Within::Field(_)) => {
+                let place = usize::from(matches!(keep, Keep::Field { .. }));
+                Group::named(document.extras.get(place), secret)
+            }
         }
-        Some(Within::Field(_)) => document.extras.get(usize::from(matches!(keep, Keep::Field { .. }))),
-    };
-    // Documents without a value are compared among themselves.
-    value.map_or(1, |value| hash::word(value.as_bytes()).max(2))
+    }
+
+    /// The group of this name. Documents without one are compared among themselves.
+    fn named(name: Option<&str>, secret: &Secret) -> Self {
+        let name = name.map(str::as_bytes);
+        Group {
+            turn: hash::mix(name.map_or(1, |name| hash::word(name).max(2))),
+            hash: name.map_or(1, |name| secret.hash(name).max(2)),
+        }
+    }
+
+    /// The digest of a document's words and its group; 0 for one without words.
+    pub(crate) fn digest(self, words: &Features, secret: &Secret) -> u128 {
+        if words.is_empty() {
+            return 0;
+        }
+        words.digest(secret) ^ (u128::from(hash::mix(self.hash)) << 64 | u128::from(self.hash))
+    }
 }
 
 /// The host of an address.
@@ -814,6 +831,18 @@ mod tests {
             length: 10,
         };
         assert_eq!(Row::decode(&row.encode()), row);
+    }
+
+    /// Names with one fixed hash.
+    const FORGED: [&str; 2] = ["wriktxd", "fyzeoz6y"];
+
+    #[test]
+    fn groups_with_one_fixed_hash_are_told_apart() {
+        let secret = Secret::random();
+        let [one, two] = FORGED.map(|name| Group::named(Some(name), &secret));
+        assert_eq!(one.turn, two.turn);
+        assert_ne!(one.hash, two.hash);
+        assert_ne!(Group::named(None, &secret), Group::named(Some(""), &secret));
     }
 
     #[test]

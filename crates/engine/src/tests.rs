@@ -12,6 +12,7 @@ use lookalike_methods::{
     Asked, Detail, Key, Lexicon, Member, Method, OwnMeasure, Page, Scratch, Setting, Sketch, method,
 };
 use lookalike_model::Similarity;
+use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features, Profile};
 
 use crate::compared::BothCounts;
@@ -440,11 +441,11 @@ fn different(documents: u64, seed: u64) -> Vec<(String, String)> {
         let row: serde_json::Value = serde_json::from_str(line).unwrap();
         (row["id"].as_str().unwrap().to_owned(), row["text"].as_str().unwrap().to_owned())
     };
-    let mut analyser = Analyser::new(&Profile::web());
+    let mut analyser = Analyser::with_secret(&Profile::web(), Secret::of_process());
     let mut features = Features::default();
     let mut fresh = |(_, text): &(String, String)| {
         analyser.read(text, &mut features);
-        !features.is_empty() && seen.insert(features.digest())
+        !features.is_empty() && seen.insert(features.digest(Secret::of_process()))
     };
     lines.lines().map(row).filter(|row| fresh(row)).collect()
 }
@@ -462,7 +463,7 @@ impl ByHand {
     fn new(spec: &str, documents: &[(String, String)]) -> Self {
         let method = method(spec, &Setting::default()).unwrap();
         let profile = method.profile().cloned().unwrap_or(Profile::web());
-        let mut analyser = Analyser::new(&profile);
+        let mut analyser = Analyser::with_secret(&profile, Secret::of_process());
         let mut read = |(_, text): &(String, String)| {
             let mut features = Features::default();
             analyser.read(text, &mut features);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::Corpus;
-use lookalike_text::hash;
+use lookalike_text::hash::{self, Secret};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,11 @@ const RUN: &str = "run.json";
 #[derive(Debug)]
 pub struct Workplace {
     folder: PathBuf,
+    secret: Secret,
+    /// Recipe, input and secret, borne by every scratch file.
     stamp: u128,
+    /// Recipe and input.
+    name: u128,
     recipe: String,
     inputs: String,
     corpora: Vec<Corpus>,
@@ -49,6 +53,9 @@ pub struct Workplace {
 struct Ticket {
     recipe: String,
     inputs: Vec<Vec<InputMark>>,
+    /// What the secret is made from that equal things are told by. Whoever goes on with the work goes by the same.
+    #[serde(default)]
+    secret: String,
 }
 
 /// What a finished piece of work remembers.
@@ -118,12 +125,15 @@ impl Workplace {
         }
         corpora.iter_mut().try_for_each(|corpus| stdin::receive(corpus, &work))?;
         sweep(folder);
-        let ticket = Ticket { recipe: recipe.to_owned(), inputs: marks(corpora) };
-        ticket.same(folder)?;
+        let name = serde_json::to_vec(&(recipe, marks(corpora))).expect("names can be written");
+        let secret = format!("{:032x}", Secret::random().seed());
+        let ticket = Ticket { recipe: recipe.to_owned(), inputs: marks(corpora), secret }.same(folder)?;
         let line = serde_json::to_vec(&ticket).expect("names can be written");
         Ok(Some(Workplace {
             folder: folder.to_owned(),
+            secret: Secret::new(u128::from_str_radix(&ticket.secret, 16).unwrap_or_default()),
             stamp: hash::digest(&line),
+            name: hash::digest(&name),
             recipe: recipe.to_owned(),
             inputs: inputs_digest(corpora),
             corpora: corpora.to_vec(),
@@ -137,7 +147,12 @@ impl Workplace {
 
     /// Recipe and input in one word.
     pub fn stamp(&self) -> String {
-        format!("{:032x}", self.stamp)
+        format!("{:032x}", self.name)
+    }
+
+    /// What equal things are told by; no result depends on which it is.
+    pub fn secret(&self) -> &Secret {
+        &self.secret
     }
 
     /// Where a file of results goes.
@@ -243,10 +258,13 @@ fn finished(folder: &Path, recipe: &str, corpora: &mut [Corpus]) -> Result<bool,
 }
 
 impl Ticket {
-    /// Refuses other work than was begun in the folder; notes what begins now.
-    fn same(&self, folder: &Path) -> Result<(), EngineError> {
+    /// Refuses other work than was begun in the folder; notes what begins now. Returns the ticket that stands there.
+    fn same(self, folder: &Path) -> Result<Self, EngineError> {
         let path = folder.join(WORK).join(TICKET);
-        let Ok(text) = std::fs::read_to_string(&path) else { return self.write(&path) };
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            self.write(&path)?;
+            return Ok(self);
+        };
         let (line, digest) = text.split_once('\n').unwrap_or_default();
         let whole = digest.trim() == digest_of(line.as_bytes());
         if !whole {
@@ -267,7 +285,7 @@ impl Ticket {
             let what = changed(&before.inputs.concat(), &self.inputs.concat());
             return Err(EngineError::InputChanged { folder: folder.to_owned(), what });
         }
-        Ok(())
+        Ok(before)
     }
 
     fn write(&self, path: &Path) -> Result<(), EngineError> {

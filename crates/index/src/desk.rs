@@ -149,9 +149,10 @@ impl Desk {
         self.prepared(String::new(), None, examined)
     }
 
-    /// A document that was examined for another index of the same recipe, as this one keeps it.
-    pub fn adopt(&mut self, prepared: Prepared) -> Result<Prepared, String> {
-        self.prepared(prepared.id, prepared.url, prepared.examined)
+    /// A document that was examined for another index of the same recipe, as this one keeps it: by its own secret.
+    pub fn adopt(&mut self, examiner: &Examiner, prepared: Prepared) -> Result<Prepared, String> {
+        let examined = self.engine.text(examiner, prepared.examined.text)?;
+        self.prepared(prepared.id, prepared.url, examined)
     }
 
     pub(crate) fn prepared(

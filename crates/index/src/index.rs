@@ -10,7 +10,7 @@ use lookalike_engine::Settings as EngineSettings;
 use lookalike_engine::examine::{Examiner, Knowledge};
 use lookalike_engine::recipe::{ClusterRule, Task};
 use lookalike_engine::walk::Watch;
-use lookalike_text::hash;
+use lookalike_text::hash::{self, Secret};
 use serde::Serialize;
 
 use crate::chunk::Tables;
@@ -208,6 +208,7 @@ impl Index {
         let manifest = Manifest {
             format: FORMAT,
             stamp: format!("{:032x}", stamp(recipe, &knowledge)?),
+            secret: format!("{:032x}", Secret::random().seed()),
             text: made.text,
             segments: Vec::new(),
             log: 0,
@@ -250,11 +251,12 @@ impl Index {
         let knowledge = folder.join(KNOWLEDGE);
         let stamp = stamp(&recipe, &knowledge)?;
         // Before anybody reads what methods learned: from other knowledge they would go on as if nothing were wrong.
-        if Manifest::read(folder)?.stamp != format!("{stamp:032x}") {
+        let manifest = Manifest::read(folder)?;
+        if manifest.stamp != format!("{stamp:032x}") {
             let what = "recipe.toml or the folder knowledge is not what the index was made with";
             return Err(IndexError::damaged(folder, what));
         }
-        let examiner = Examiner::open(recipe, &knowledge)?;
+        let examiner = Examiner::open(recipe, &knowledge)?.with_secret(manifest.secret()?);
         let home = Home {
             folder: folder.to_owned(),
             stamp,

@@ -4,14 +4,14 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use lookalike_text::hash;
+use lookalike_text::hash::{self, Secret};
 use serde::{Deserialize, Serialize};
 
 use crate::error::IndexError;
 use crate::part::Counts;
 
 /// Raised when older programs cannot read what is written.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 /// The name of the file that makes a folder an index.
 pub(crate) const NAME: &str = "index.json";
@@ -22,6 +22,8 @@ pub(crate) struct Manifest {
     pub(crate) format: u32,
     /// Digest of the recipe and of what methods learned; every file bears it.
     pub(crate) stamp: String,
+    /// What the index's secret is made from, which words are told apart by.
+    pub(crate) secret: String,
     /// Texts are kept.
     pub(crate) text: bool,
     pub(crate) segments: Vec<Listed>,
@@ -50,6 +52,11 @@ pub(crate) struct Listed {
 }
 
 impl Manifest {
+    pub(crate) fn secret(&self) -> Result<Secret, IndexError> {
+        let seed = u128::from_str_radix(&self.secret, 16);
+        seed.map(Secret::new).map_err(|_| IndexError::damaged(Path::new(NAME), "its secret is no number"))
+    }
+
     fn path(folder: &Path) -> PathBuf {
         folder.join(NAME)
     }

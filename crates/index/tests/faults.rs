@@ -510,10 +510,10 @@ fn missing_knowledge_another_recipe_and_a_newer_format_are_told_in_one_sentence(
     assert!(sentence.starts_with(&format!("{shown} was made by another recipe: ")), "{sentence}");
     assert!(sentence.contains("minhash") && !sentence.contains('\n'), "{sentence}");
 
-    let newer = r#"{"format":2,"parts":["a"]}"#;
+    let newer = r#"{"format":3,"parts":["a"]}"#;
     let digest = format!("{:032x}", hash::digest(newer.as_bytes()));
     fs::write(place.join("index.json"), format!("{newer}\n{digest}\n")).unwrap();
     let wanted =
-        format!("{shown} has format 2 and this program reads format 1; take the program that wrote it");
+        format!("{shown} has format 3 and this program reads format 2; take the program that wrote it");
     assert_eq!(refused(), wanted);
 }

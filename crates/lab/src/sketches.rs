@@ -12,7 +12,8 @@ use lookalike::engine::measure::Measure;
 use lookalike::methods::{
     Asked, Detail, Key, Lexicon, Member, Method, Page, Score, Scratch, Setting, Sketch, method,
 };
-use lookalike::text::{Analyser, Features, Profile, hash};
+use lookalike::text::hash::{self, Secret};
+use lookalike::text::{Analyser, Features, Profile};
 use lookalike::walk::Watch;
 
 use crate::trial::LabError;
@@ -48,7 +49,7 @@ impl<'t> Reading<'t> {
         let mut texts: Vec<&str> = collection.into_iter().collect();
         let collection = texts.len();
         texts.extend(more);
-        let mut analyser = Analyser::new(profile);
+        let mut analyser = Analyser::with_secret(profile, Secret::of_process());
         let mut pages = Vec::with_capacity(texts.len());
         for text in &texts {
             watch.check()?;

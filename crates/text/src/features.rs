@@ -4,7 +4,7 @@ use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed, options::WordBreakInva
 use lookalike_model::Span;
 
 use crate::class::Class;
-use crate::hash;
+use crate::hash::{self, Secret};
 use crate::profile::{Profile, Segmentation};
 use crate::runs::{Alphabet, Unspaced};
 use crate::scan::{Scanned, Scanner};
@@ -25,6 +25,7 @@ use crate::stop;
 /// ```
 pub struct Analyser {
     profile: Profile,
+    secret: Option<Secret>,
     scanner: Scanner,
     segmenter: Option<WordSegmenterBorrowed<'static>>,
     filter: Filter,
@@ -48,10 +49,16 @@ impl Analyser {
         };
         Analyser {
             profile: profile.clone(),
+            secret: None,
             scanner: Scanner::new(profile.form, profile.alphabet, unspaced),
             segmenter,
             filter: Filter::new(profile),
         }
+    }
+
+    /// An analyser for `profile` whose features can be measured: words are also hashed by a secret.
+    pub fn with_secret(profile: &Profile, secret: &Secret) -> Self {
+        Analyser { secret: Some(secret.clone()), ..Analyser::new(profile) }
     }
 
     /// The profile that words are made by.
@@ -61,13 +68,13 @@ impl Analyser {
 
     /// Replaces `features` with those of `text`.
     pub fn read(&mut self, text: &str, features: &mut Features) {
-        let Features { scanned, hashes, sentences } = features;
+        let Features { scanned, hashes, secrets, sentences } = features;
         sentences.clear();
         self.scanner.run(text, scanned);
         if let Some(segmenter) = self.segmenter {
             segments(segmenter, scanned, self.profile.alphabet);
         }
-        hash::words(scanned, hashes);
+        hash::words(scanned, hashes, self.secret.as_ref(), secrets);
         if !self.profile.keeps_all() {
             features.retain(|word, hash| self.filter.keeps(word, hash));
         }
@@ -96,15 +103,15 @@ impl Analyser {
 pub struct Filter {
     min_letters: usize,
     max_digits: usize,
-    /// Hashes of function words, sorted.
-    stop: Vec<u64>,
+    /// Hashes of function words, sorted, and the words.
+    stop: Vec<(u64, &'static str)>,
 }
 
 impl Filter {
     /// The filter of a profile.
     pub fn new(profile: &Profile) -> Self {
         let words = profile.stop.iter().filter_map(|language| stop::function_words(language)).flatten();
-        let mut stop: Vec<u64> = words.map(|word| hash::word(word.as_bytes())).collect();
+        let mut stop: Vec<_> = words.map(|word| (hash::word(word.as_bytes()), word)).collect();
         stop.sort_unstable();
         Filter { min_letters: profile.min_letters, max_digits: profile.max_digits, stop }
     }
@@ -115,7 +122,7 @@ impl Filter {
         let long_enough = word.len() >= min_letters && word.chars().take(min_letters).count() == min_letters;
         long_enough
             && (max_digits == usize::MAX || word.chars().filter(|c| c.is_numeric()).count() <= max_digits)
-            && self.stop.binary_search(&hash).is_err()
+            && self.stop.binary_search(&(hash, word)).is_err()
     }
 }
 
@@ -155,6 +162,8 @@ fn has_distinct(hashes: &[u64], wanted: usize) -> bool {
 pub struct Features {
     scanned: Scanned,
     hashes: Vec<u64>,
+    /// The hashes by the analyser's secret; none where it has none.
+    secrets: Vec<u64>,
     /// Sentences as ranges of word numbers.
     sentences: Vec<Span>,
 }
@@ -203,15 +212,27 @@ impl Features {
                 let Scanned { starts, ends, .. } = &mut self.scanned;
                 (starts[kept], ends[kept], self.hashes[kept]) =
                     (starts[index], ends[index], self.hashes[index]);
+                if !self.secrets.is_empty() {
+                    self.secrets[kept] = self.secrets[index];
+                }
                 kept += 1;
             }
         }
         self.scanned.starts.truncate(kept);
         self.scanned.ends.truncate(kept);
         self.hashes.truncate(kept);
+        self.secrets.truncate(kept);
     }
 
-    /// The hashes of the words, in their order.
+    /// The hashes of the words by the secret of the analyser that read them, in their order: equal hashes, equal words.
+    ///
+    /// An analyser [with a secret](Analyser::with_secret) must have read them.
+    pub fn secrets(&self) -> &[u64] {
+        debug_assert_eq!(self.secrets.len(), self.hashes.len(), "read by an analyser without a secret");
+        &self.secrets
+    }
+
+    /// The hashes of the words, in their order. They can be forged: what they propose must be measured.
     pub fn hashes(&self) -> &[u64] {
         &self.hashes
     }
@@ -241,9 +262,14 @@ impl Features {
         });
     }
 
-    /// 128 bits that tell word sequences apart: equal digests, equal words in equal order.
-    pub fn digest(&self) -> u128 {
+    /// 128 bits by which a word sequence is known for ever. They can be forged, see [`Features::digest`].
+    pub fn fixed_digest(&self) -> u128 {
         hash::digest_of_words(&self.hashes)
+    }
+
+    /// 128 bits that tell word sequences apart: equal digests, equal words in equal order. Takes the secret of the analyser.
+    pub fn digest(&self, secret: &Secret) -> u128 {
+        secret.digest_of(self.secrets())
     }
 
     /// Makes `out` the same text without the words whose hash `keep` is false for.
@@ -252,6 +278,7 @@ impl Features {
         out.scanned.normal.push_str(&self.scanned.normal);
         out.scanned.spans.clone_from(&self.scanned.spans);
         out.hashes.clear();
+        out.secrets.clear();
         out.sentences.clear();
         let mut first = 0;
         let mut sentences = self.sentences.iter().peekable();
@@ -263,6 +290,7 @@ impl Features {
                 out.scanned.starts.push(self.scanned.starts[index]);
                 out.scanned.ends.push(self.scanned.ends[index]);
                 out.hashes.push(hash);
+                out.secrets.extend(self.secrets.get(index));
             }
         }
         if !self.sentences.is_empty() {
@@ -307,7 +335,7 @@ mod tests {
 
     fn read(profile: &str, text: &str) -> Features {
         let mut features = Features::default();
-        let mut analyser = Analyser::new(&profile.parse().unwrap());
+        let mut analyser = Analyser::with_secret(&profile.parse().unwrap(), Secret::of_process());
         analyser.read(text, &mut features);
         analyser.read_sentences(&mut features);
         features
@@ -406,7 +434,7 @@ mod tests {
 
     #[test]
     fn the_digest_sees_order_and_length() {
-        let digest = |text: &str| read("web", text).digest();
+        let digest = |text: &str| read("web", text).digest(Secret::of_process());
         assert_eq!(digest("a b c"), digest("A, b; C!"));
         assert_ne!(digest("a b c"), digest("a c b"));
         assert_ne!(digest("a b c"), digest("a b c c"));

@@ -7,10 +7,12 @@
 //! - [`gram`], [`Grams`], [`WrappedGrams`]: windows of `n` words, hashed from the word hashes in constant
 //!   time per step: `H = Σ x(w_i)·BASE^(n−i)`, `gram = mix(H + n·GOLDEN)`; a window of one word is the word's own hash
 //!
-//! All are part of the file formats: changing one changes every stored sketch.
+//! All are part of the file formats: changing one changes every stored sketch. Whoever knows them can make two words
+//! meet; whatever must not be deceived by that goes by a [`Secret`].
 
 mod long;
 mod many;
+mod secret;
 mod sort;
 mod words;
 #[cfg(target_arch = "x86_64")]
@@ -19,6 +21,7 @@ mod x86;
 pub(crate) use long::digest as digest_of_words;
 pub use long::sum;
 pub use many::mixed;
+pub use secret::Secret;
 pub use sort::{Sorting, append_set, append_sorted};
 pub(crate) use words::words;
 use xxhash_rust::xxh3;
@@ -39,7 +42,7 @@ pub fn word(word: &[u8]) -> u64 {
     xxh3::xxh3_64(word)
 }
 
-/// 128 bits that tell strings apart.
+/// 128 bits that tell strings apart, unless somebody made them to meet: see [`Secret::digest`].
 pub fn digest(bytes: &[u8]) -> u128 {
     xxh3::xxh3_128(bytes)
 }

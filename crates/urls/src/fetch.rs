@@ -10,7 +10,7 @@ use lookalike::engine::store::sort::{Sorted, Sorter, clear};
 use lookalike::engine::store::strings::{self, Strings};
 use lookalike::model::Document;
 use lookalike::text::extract::Extractor;
-use lookalike::text::{Analyser, Features, hash};
+use lookalike::text::{Analyser, Features};
 use lookalike::walk::Stage;
 use serde::{Deserialize, Serialize};
 
@@ -230,7 +230,7 @@ impl Tools {
     fn new(ctx: &Context<'_>) -> Self {
         Tools {
             extractor: Extractor::default(),
-            analyser: Analyser::new(&ctx.request.profile),
+            analyser: Analyser::with_secret(&ctx.request.profile, ctx.work.secret()),
             features: Features::default(),
         }
     }
@@ -239,8 +239,7 @@ impl Tools {
     fn read<'d>(&'d mut self, ctx: &Context<'_>, document: &'d Document<'_>) -> Option<(&'d str, u64)> {
         let text = self.extractor.extract(document, ctx.request.content).text;
         self.analyser.read(text, &mut self.features);
-        let words =
-            self.features.hashes().iter().fold(0, |words, &word| hash::mix(words ^ word).wrapping_add(1));
+        let words = (self.features.digest(ctx.work.secret()) >> 64) as u64;
         (!self.features.is_empty()).then_some((text, Held::short(words)))
     }
 }
@@ -284,7 +283,7 @@ impl<'c> Worker<'c> {
                 let text = text.map(|(text, _)| out.put(text));
                 out.pages.push(Page {
                     number: number(index) as u32,
-                    check: Read::new(address, ctx.request.matching).digest as u32,
+                    check: Read::new(address, ctx.request.matching, ctx.work.secret()).digest as u32,
                     id,
                     address: place,
                     text,

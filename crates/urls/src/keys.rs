@@ -1,7 +1,7 @@
 //! The key of a document's address: what addresses are sorted, and found to be one, by.
 
 use lookalike::engine::store::sort::{Codec, Rebase};
-use lookalike::text::hash;
+use lookalike::text::hash::Secret;
 use lookalike_overlap::address::{Matching, depth, host};
 
 /// Deeper paths count as this deep.
@@ -10,7 +10,7 @@ pub(crate) const DEEPEST: usize = 20;
 /// One document's address. Sorted by host first, so that all addresses of a host come together and are counted in passing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Key {
-    /// Of the host. Two hosts with one hash would only be counted as one.
+    /// Of the host: equal hashes are one host.
     pub(crate) host: u64,
     /// Of the whole address, in the form that it is compared in: equal digests are one address.
     pub(crate) digest: u128,
@@ -58,13 +58,14 @@ pub(crate) struct Read {
 }
 
 impl Read {
-    pub(crate) fn new(address: &str, matching: Matching) -> Self {
+    /// Reads an address; hosts and addresses are told apart by the secret.
+    pub(crate) fn new(address: &str, matching: Matching, secret: &Secret) -> Self {
         let form = matching.key(address);
         let host = host(&form).unwrap_or_default();
         Read {
-            hash: hash::word(host.as_bytes()),
+            hash: secret.hash(host.as_bytes()),
             host,
-            digest: hash::digest(form.as_bytes()),
+            digest: secret.digest(form.as_bytes()),
             depth: depth(&form).min(DEEPEST) as u8,
         }
     }

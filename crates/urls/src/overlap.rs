@@ -145,7 +145,7 @@ impl Lister<'_> {
     fn end(&mut self) -> Result<(), EngineError> {
         let Some(group) = self.shared.group else { return Ok(()) };
         self.outcomes.of(group, &mut self.found)?;
-        let read = Read::new(&self.shared.url, self.ctx.request.matching);
+        let read = Read::new(&self.shared.url, self.ctx.request.matching, self.ctx.work.secret());
         let first = self.found.iter().find(|outcome| outcome.snapshot == 1);
         if let Some(first) = first {
             let row = Row { measured: 1, near: first.near.into(), ..Row::default() };

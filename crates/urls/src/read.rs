@@ -245,7 +245,7 @@ impl Worker {
                 return Ok(());
             };
             let number = u32::try_from(batch.first + index as u64).map_err(|_| EngineError::TooMany)?;
-            let read = Read::new(address, ctx.request.matching);
+            let read = Read::new(address, ctx.request.matching, ctx.work.secret());
             let key = Key {
                 host: read.hash,
                 digest: read.digest,

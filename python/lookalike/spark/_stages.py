@@ -384,7 +384,7 @@ class _Run:
         recipe = self.plan.recipe
         lexicons, passes = core.lexicons(recipe), core.passes(recipe)
         if not lexicons and not passes and self.plan.lexicon is None:
-            return workers.Shipped(recipe)
+            return workers.Shipped(recipe, self._secret())
         folder = _temporary()
         if self.plan.lexicon is not None:
             core.take_lexicon(folder, self.plan.lexicon)
@@ -394,12 +394,16 @@ class _Run:
             self._pass(folder, turn)
         return self._ship(folder)
 
+    def _secret(self) -> str:
+        """One for all workers, also of a run that goes on: digests of equal documents are equal by it alone."""
+        return str(self.work.fact("secret", core.secret))
+
     def _shown(self) -> DataFrame:
         return self._given("id", "text", "html", "url", "keep", "within", "rejected")
 
     def _lexicon(self, folder: str, number: int) -> None:
         F = self.F
-        shipped = workers.Shipped(self.plan.recipe)
+        shipped = workers.Shipped(self.plan.recipe, self._secret())
         counted = self.work.stage(
             f"words-{number}", lambda: self._shown().mapInArrow(workers.words(shipped, number), workers.WORDS)
         )
@@ -443,7 +447,7 @@ class _Run:
             copy = os.path.join(shipping, f"{fingerprint}-{name}")
             shutil.copyfile(os.path.join(folder, name), copy)
             self.spark.sparkContext.addFile(copy)
-        return workers.Shipped(self.plan.recipe, fingerprint, tuple(names))
+        return workers.Shipped(self.plan.recipe, self._secret(), fingerprint, tuple(names))
 
 
 def _temporary() -> str:

@@ -43,9 +43,10 @@ _MANY_TIES = 1_000_000
 
 @dataclass(frozen=True)
 class Shipped:
-    """What every worker must have: a recipe, the files with what its methods learned, and the version of the driver."""
+    """What every worker must have: a recipe, the secret that equal words are told by, the files with what its methods learned, and the version of the driver."""
 
     recipe: str
+    secret: str
     fingerprint: str = "nothing"
     files: tuple[str, ...] = ()
     version: str = __version__
@@ -82,7 +83,7 @@ def sketches(shipped: Shipped) -> Mapped:
     """Documents become sketches."""
 
     def run(batches: Batches) -> Batches:
-        sketcher = core.Sketcher(shipped.recipe, shipped.knowledge())
+        sketcher = core.Sketcher(shipped.recipe, shipped.knowledge(), shipped.secret)
         for batch in batches:
             yield sketcher.sketch(batch)
 
@@ -93,7 +94,7 @@ def postings(shipped: Shipped) -> Mapped:
     """Numbered sketches become postings."""
 
     def run(batches: Batches) -> Batches:
-        sketcher = core.Sketcher(shipped.recipe, shipped.knowledge())
+        sketcher = core.Sketcher(shipped.recipe, shipped.knowledge(), shipped.secret)
         for batch in batches:
             yield sketcher.postings(batch)
 

@@ -10,7 +10,7 @@ use lookalike::engine::EngineError;
 use lookalike::engine::measure::{Measure, Measured};
 use lookalike::model::{Document, Media, Threshold};
 use lookalike::text::extract::{ContentMode, Extractor};
-use lookalike::text::hash::{self, Sorting};
+use lookalike::text::hash::{self, Secret, Sorting};
 use lookalike::text::{Analyser, Features};
 use lookalike_overlap::address::{self, Matching};
 use pyo3::prelude::*;
@@ -257,7 +257,10 @@ impl Measurer {
             threshold: matching.threshold,
             shingle: matching.shingle,
         };
-        let desk = Mutex::new((Analyser::new(&documents.profile), Extractor::default()));
+        let desk = Mutex::new((
+            Analyser::with_secret(&documents.profile, Secret::of_process()),
+            Extractor::default(),
+        ));
         Ok(Measurer { measure, content: documents.content_mode(), desk })
     }
 
@@ -331,6 +334,6 @@ impl Measurer {
         analyser.read(text, &mut features);
         let symbols = self.measure.symbols(&features, &mut symbols);
         self.measure.prepare(symbols, &mut out, &mut Sorting::default());
-        (!features.is_empty()).then(|| (out, features.digest()))
+        (!features.is_empty()).then(|| (out, features.digest(Secret::of_process())))
     }
 }

@@ -29,6 +29,7 @@ use std::sync::Arc;
 use lookalike::engine::examine::Examiner;
 use lookalike::engine::recipe::{ClusterRule, Within};
 use lookalike::engine::{EngineError, JobRecipe};
+use lookalike::text::hash::Secret;
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
 
@@ -65,6 +66,7 @@ pub(crate) fn add(core: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(learning::gather, &module)?)?;
     module.add_function(wrap_pyfunction!(learning::take_lexicon, &module)?)?;
     module.add_function(wrap_pyfunction!(facts, &module)?)?;
+    module.add_function(wrap_pyfunction!(secret, &module)?)?;
     module.add_function(wrap_pyfunction!(job_recipe, &module)?)?;
     core.py().import("sys")?.getattr("modules")?.set_item(NAME, &module)?;
     core.add("spark", module)
@@ -96,9 +98,19 @@ fn job_recipe(task: &str, options: Options<'_>) -> PyResult<String> {
     Ok(recipe.map_err(raise)?.to_toml())
 }
 
+/// A new secret, for all workers of a job.
+#[pyfunction]
+fn secret() -> String {
+    format!("{:032x}", Secret::random().seed())
+}
+
 /// A recipe made real, with what its methods learned.
 fn examiner(toml: &str, knowledge: &Path) -> PyResult<Arc<Examiner>> {
-    Examiner::open(recipe(toml)?, knowledge).map(Arc::new).map_err(raise)
+    open(toml, knowledge).map(Arc::new)
+}
+
+fn open(toml: &str, knowledge: &Path) -> PyResult<Examiner> {
+    Examiner::open(recipe(toml)?, knowledge).map_err(raise)
 }
 
 /// What the driver must know of a recipe: the number of its methods, from which size on groups are handled with their records, whether

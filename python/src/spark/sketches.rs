@@ -12,6 +12,7 @@ use lookalike::engine::examine::{Desk, Examined, Examiner};
 use lookalike::engine::keepers;
 use lookalike::engine::spread::groups;
 use lookalike::methods::Key;
+use lookalike::text::hash::Secret;
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
 
@@ -32,8 +33,10 @@ pub(super) struct Sketcher {
 #[pymethods]
 impl Sketcher {
     #[new]
-    fn new(recipe: &str, knowledge: PathBuf) -> PyResult<Self> {
-        let examiner = super::examiner(recipe, &knowledge)?;
+    fn new(recipe: &str, knowledge: PathBuf, secret: &str) -> PyResult<Self> {
+        let seed = u128::from_str_radix(secret, 16)?;
+        let examiner = super::open(recipe, &knowledge)?.with_secret(Secret::new(seed));
+        let examiner = Arc::new(examiner);
         let reader = Reader::new(examiner.recipe()).map_err(raise)?;
         let desk = Mutex::new((reader, Desk::new(&examiner)));
         Ok(Sketcher { examiner, desk })

@@ -426,7 +426,7 @@ fn bring(index: &Index, other: &Index, watch: &Watch, tally: &mut Tally) -> Resu
     for number in 0..other.next() {
         watch.check()?;
         let Some(prepared) = other.again(&mut source, number)? else { continue };
-        batch.push(desk.adopt(prepared).map_err(Failure::Missing)?);
+        batch.push(desk.adopt(index.examiner(), prepared).map_err(Failure::Missing)?);
         if batch.len() == AT_ONCE || number + 1 == other.next() {
             add_batch(index, &mut desk, std::mem::take(&mut batch), tally)?;
         }

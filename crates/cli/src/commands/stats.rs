@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use lookalike::corpus::{Corpus, CorpusError, Shard};
 use lookalike::model::Rejection;
-use lookalike::text::{Analyser, Features, hash, script};
+use lookalike::text::hash::Secret;
+use lookalike::text::{Analyser, Features, script};
 use lookalike::walk::{self, Found, WalkError, Watch};
 use serde::Serialize;
 
@@ -105,7 +106,7 @@ fn read_shard(
 ) -> Result<(Tally, Told), WalkError> {
     let mut tally = Tally::default();
     let mut waiting = Waiting::new(args.work.rejected.is_some());
-    let mut analyser = Analyser::new(&args.input.reading.profile);
+    let mut analyser = Analyser::with_secret(&args.input.reading.profile, Secret::of_process());
     let mut features = Features::default();
     let (mut texts, mut ids) = (Vec::with_capacity(PENDING), Vec::with_capacity(PENDING));
     let format = walk::documents(shard, corpus.options(), args.input.content_mode(), watch, |found| {
@@ -121,9 +122,9 @@ fn read_shard(
                 tally.without_url += u64::from(document.url.is_none());
                 tally.add(text, &features);
                 if !features.is_empty() {
-                    texts.push(features.digest());
+                    texts.push(features.digest(Secret::of_process()));
                 }
-                ids.push(hash::digest(document.id.as_bytes()));
+                ids.push(Secret::of_process().digest(document.id.as_bytes()));
                 if ids.len() == PENDING {
                     hand_over(&seen.texts, &mut texts)?;
                     hand_over(&seen.ids, &mut ids)?;

@@ -8,6 +8,7 @@ mod damage; // bad input: what is rejected, with which place and reason, and wha
 mod dedup; // the files of a job, and what its options decide
 mod diff; // two documents word by word
 mod faults; // killed, damaged, out of disk: a job goes on or says why it cannot, and never lies
+mod forged; // words and names made to have one hash: what shares nothing is never taken for equal
 mod formats; // the same documents in every format and compression are the same documents
 mod generate; // a corpus from a seed, with its truth beside it
 mod help; // what --help and the results look like, as snapshots

@@ -1,7 +1,7 @@
 //! Verification: the true similarity of two documents.
 //!
 //! A document is measured by a sequence of symbols that is cheap to keep ([`Measure::symbols`]: the hashes of its
-//! words, or its characters) and brought into a form that is cheap to compare ([`Measure::prepare`]: its sorted
+//! words by a secret, or its characters) and brought into a form that is cheap to compare ([`Measure::prepare`]: its sorted
 //! shingles) once it is a candidate. Whether a pair reaches the threshold is decided on whole numbers.
 
 mod edit;
@@ -77,11 +77,12 @@ impl Measure {
         self.similarity == Similarity::Containment
     }
 
-    /// The symbols that a document is measured by; `out` is room for those that must be made.
+    /// The symbols that a document is measured by, whose analyser must have a secret; `out` is room for those that must be made. Two
+    /// documents are compared by symbols of one secret.
     #[must_use]
     pub fn symbols<'a>(&self, features: &'a Features, out: &'a mut Vec<u64>) -> &'a [u64] {
         if self.similarity != Similarity::Edit {
-            return features.hashes();
+            return features.secrets();
         }
         out.clear();
         for (index, word) in features.words().enumerate() {
@@ -98,7 +99,7 @@ impl Measure {
         if self.similarity == Similarity::Edit {
             return out.extend_from_slice(symbols);
         }
-        hash::Grams::new(symbols, self.shingle).take_into(usize::MAX, room.unsorted());
+        windows(symbols, self.shingle, room.unsorted());
         match self.similarity {
             Similarity::CosineTf => hash::append_sorted(out, room),
             _ => hash::append_set(out, room),
@@ -202,6 +203,28 @@ impl Measure {
         let common = edit::common(a, b, least)? as u64;
         let value = if both == 0 { 1.0 } else { (2 * common) as f64 / both as f64 };
         Some(Measured::same(value, both == 0 || self.threshold.reached_by(2 * common, both)))
+    }
+}
+
+/// Longer windows are hashed from shorter ones. A polynomial of many words has coefficients by which words that are put in the
+/// right order cancel each other, whatever their hashes are; between two polynomials everything is mixed.
+const SHORT: usize = 8;
+
+/// Appends the hashes of all windows of `n` symbols.
+fn windows(symbols: &[u64], n: usize, out: &mut Vec<u64>) {
+    let n = n.max(1).min(symbols.len().max(1));
+    let mut width = n.min(SHORT);
+    let first = out.len();
+    hash::Grams::new(symbols, width).take_into(usize::MAX, out);
+    while width < n {
+        // Two windows, one behind the other or one over the other, that make a wider one.
+        let further = width.min(n - width);
+        let windows = out.len() - further;
+        for at in first..windows {
+            out[at] = hash::gram(&[out[at], out[at + further]]);
+        }
+        out.truncate(windows);
+        width += further;
     }
 }
 

@@ -12,7 +12,8 @@ use lookalike_methods::lexicon::{Entry, Writer};
 use lookalike_methods::{Scratch, Survey};
 use lookalike_model::Document;
 use lookalike_text::extract::{ContentMode, Extractor};
-use lookalike_text::{Profile, hash};
+use lookalike_text::Profile;
+use lookalike_text::hash::{self, Secret};
 
 use crate::context::{Context, Settings, Spool};
 use crate::error::EngineError;
@@ -68,7 +69,7 @@ impl WordCounter {
         let profile = wanted(&panel, &run, number)?;
         let of_profile = |seat: &crate::panel::Seat| *seat.method.profile().unwrap_or(&run) == profile;
         let seat = panel.seats().iter().position(of_profile).unwrap_or_default();
-        let readings = Readings::new(&run, &run, &panel);
+        let readings = Readings::new(&run, &run, &panel, Secret::of_process());
         let content = recipe.content()?;
         Ok(WordCounter {
             words: Words::default(),
@@ -187,7 +188,7 @@ impl Surveyor {
     pub fn open(recipe: &JobRecipe, folder: &Path) -> Result<Self, EngineError> {
         at(recipe, folder, |ctx| {
             let (pass, _) = survey::load(&ctx)?;
-            let readings = Readings::new(&ctx.profile, &ctx.measuring, &ctx.panel);
+            let readings = Readings::new(&ctx.profile, &ctx.measuring, &ctx.panel, &ctx.secret);
             let content = ctx.content;
             let Context { panel, .. } = ctx;
             Ok(Surveyor {

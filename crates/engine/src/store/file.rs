@@ -6,7 +6,7 @@
 //! |---|---|
 //! | magic `lookrun\n`, format version, record width, block size | 8 + 4 + 4 + 4 |
 //! | kind, padded with blanks | 12 |
-//! | stamp of the job: recipe and inputs | 16 |
+//! | stamp of the job: recipe, inputs and secret | 16 |
 //! | number of records, a mark of the writer's choice | 8 + 8 |
 //! | checksum of the header | 8 |
 //! | blocks: records, then the XXH3-64 of them | up to 8 KiB + 8 each |
@@ -22,7 +22,7 @@ use lookalike_text::hash;
 use crate::error::EngineError;
 
 const MAGIC: &[u8; 8] = b"lookrun\n";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEADER: usize = 72;
 const SUM: usize = 8;
 /// Blocks are this long unless a label says otherwise.

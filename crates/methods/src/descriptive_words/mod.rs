@@ -319,7 +319,7 @@ impl Survey for DescriptiveWords {
     fn see(&self, _pass: u32, page: &Page<'_>, scratch: &mut Scratch) {
         let state = self.state();
         let State::Gathering(candidates, sample) = &*state else { return };
-        let digest = page.digest();
+        let digest = page.fixed_digest();
         let lock = || sample.lock().unwrap_or_else(PoisonError::into_inner);
         if lock().wants(digest) {
             let list = candidates.list(page, &mut scratch.words);

@@ -3,36 +3,56 @@
 //! Nearly all words have at most eight bytes, which XXH3 hashes in two ways, by length. A branch on the length cannot
 //! be guessed, and costs more than the hash; in the lanes of a vector both ways are computed and one is taken. Longer
 //! words are noted and hashed at the end, one by one.
+//!
+//! Where a [`Secret`] is given, the hashes by it are made in the same pass: the bytes of a word are at hand.
 
 use xxhash_rust::xxh3;
 
+use super::Secret;
 use crate::cpu::Cpu;
 use crate::scan::{Scanned, empty};
 
 /// Bytes behind a text that may be read together with its last word.
 const BEHIND: usize = 8;
 
-/// Replaces `hashes` with those of the words of `scanned`.
-pub(crate) fn words(scanned: &mut Scanned, hashes: &mut Vec<u64>) {
-    on(Cpu::here(), scanned, hashes);
+/// Replaces `hashes` with those of the words of `scanned`, and `secrets` with those by a secret, where there is one.
+pub(crate) fn words(
+    scanned: &mut Scanned,
+    hashes: &mut Vec<u64>,
+    secret: Option<&Secret>,
+    secrets: &mut Vec<u64>,
+) {
+    on(Cpu::here(), scanned, hashes, secret, secrets);
 }
 
-fn on(cpu: Cpu, scanned: &mut Scanned, hashes: &mut Vec<u64>) {
-    empty(hashes, scanned.starts.len());
+fn on(
+    cpu: Cpu,
+    scanned: &mut Scanned,
+    hashes: &mut Vec<u64>,
+    secret: Option<&Secret>,
+    secrets: &mut Vec<u64>,
+) {
+    let words = scanned.starts.len();
+    empty(hashes, words);
+    empty(secrets, if secret.is_some() { words } else { 0 });
     let mut long = std::mem::take(&mut scanned.long);
     long.clear();
     let text = Text::new(scanned);
     let done = match cpu {
         // SAFETY: there is no such processor here unless it was found to have what the functions are built for.
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx512 => unsafe { x86::eights(&text, hashes, &mut long) },
+        Cpu::Avx512 => unsafe { x86::eights(&text, hashes, &mut long, secret, secrets) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx2 => unsafe { x86::fours(&text, hashes, &mut long) },
+        Cpu::Avx2 => unsafe { x86::fours(&text, hashes, &mut long, secret, secrets) },
         _ => 0,
     };
-    long.iter().for_each(|&index| hashes[index as usize] = text.hash(index as usize));
-    hashes.extend((done..text.starts.len()).map(|index| text.hash(index)));
+    long.iter().for_each(|&index| hashes[index as usize] = xxh3::xxh3_64(text.word(index as usize)));
+    hashes.extend((done..words).map(|index| xxh3::xxh3_64(text.word(index))));
+    if let Some(secret) = secret {
+        long.iter().for_each(|&index| secrets[index as usize] = secret.hash(text.word(index as usize)));
+        secrets.extend((done..words).map(|index| secret.hash(text.word(index))));
+    }
     scanned.long = long;
 }
 
@@ -55,8 +75,8 @@ impl<'t> Text<'t> {
     }
 
     #[inline]
-    fn hash(&self, index: usize) -> u64 {
-        xxh3::xxh3_64(&self.bytes[self.starts[index] as usize..self.ends[index] as usize])
+    fn word(&self, index: usize) -> &'t [u8] {
+        &self.bytes[self.starts[index] as usize..self.ends[index] as usize]
     }
 }
 
@@ -71,6 +91,7 @@ const PRIME_MX: u64 = 0x9fb2_1c65_1e98_df25;
 mod x86 {
     use std::arch::x86_64::*;
 
+    use super::super::secret::END;
     use super::super::x86::{all, multiply as multiply_8};
     use super::*;
 
@@ -100,10 +121,36 @@ mod x86 {
         keys
     };
 
+    /// Which bytes of a number belong to a word of some length, and what stands behind them.
+    static OWN: [u64; 8] = {
+        let mut own = [!0; 8];
+        let mut length = 1;
+        while length < 8 {
+            own[length] = !(!0 << (8 * length));
+            length += 1;
+        }
+        own
+    };
+    static BEHIND_THEM: [u64; 8] = {
+        let mut behind = [0; 8];
+        let mut length = 1;
+        while length < 8 {
+            behind[length] = (END as u64) << (8 * length);
+            length += 1;
+        }
+        behind
+    };
+
     /// Hashes eight words at a time, as many as there are; returns how many. The numbers of those that are too long go to
     /// `long`.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,popcnt")]
-    pub(super) fn eights(text: &Text<'_>, hashes: &mut Vec<u64>, long: &mut Vec<u32>) -> usize {
+    pub(super) fn eights(
+        text: &Text<'_>,
+        hashes: &mut Vec<u64>,
+        long: &mut Vec<u32>,
+        secret: Option<&Secret>,
+        secrets: &mut Vec<u64>,
+    ) -> usize {
         let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
         // SAFETY: eight numbers each.
         let (bytes, keys) =
@@ -113,6 +160,11 @@ mod x86 {
         let (starts, ends) = (text.starts.as_chunks::<8>().0, text.ends.as_chunks::<8>().0);
         hashes.reserve(8 * starts.len());
         long.reserve(8 * starts.len());
+        secrets.reserve(if secret.is_some() { 8 * starts.len() } else { 0 });
+        // SAFETY: eight numbers each.
+        let (own, behind) = unsafe {
+            (_mm512_loadu_si512(OWN.as_ptr().cast()), _mm512_loadu_si512(BEHIND_THEM.as_ptr().cast()))
+        };
         for (group, (starts, ends)) in starts.iter().zip(ends).enumerate() {
             // SAFETY: eight numbers each; every word begins inside the text, behind which eight bytes can be read.
             let (length, word) = unsafe {
@@ -148,13 +200,36 @@ mod x86 {
                 _mm256_storeu_si256(room.cast(), _mm256_maskz_compress_epi32(too_long, numbers));
                 long.set_len(long.len() + too_long.count_ones() as usize);
             }
+            let Some(secret) = secret else { continue };
+            // As in `Secret::hash`. The bytes of the word, or what stands behind it.
+            let z = _mm512_ternarylogic_epi64::<0xea>(
+                word,
+                _mm512_permutexvar_epi64(length, own),
+                _mm512_permutexvar_epi64(length, behind),
+            );
+            let [one, two, three] = secret.factors.map(|factor| all(factor));
+            let z = multiply_8(_mm512_xor_si512(z, all(secret.start)), one);
+            let z = multiply_8(_mm512_xor_si512(z, _mm512_srli_epi64::<32>(z)), two);
+            let z = multiply_8(_mm512_xor_si512(z, _mm512_srli_epi64::<29>(z)), three);
+            let z = _mm512_xor_si512(z, _mm512_srli_epi64::<32>(z));
+            // SAFETY: there is room for all words, and eight hashes were written.
+            unsafe {
+                _mm512_storeu_si512(secrets.as_mut_ptr().add(secrets.len()).cast(), z);
+                secrets.set_len(secrets.len() + 8);
+            }
         }
         8 * starts.len()
     }
 
     /// The same for four words at a time.
     #[target_feature(enable = "avx2,bmi1,popcnt")]
-    pub(super) fn fours(text: &Text<'_>, hashes: &mut Vec<u64>, long: &mut Vec<u32>) -> usize {
+    pub(super) fn fours(
+        text: &Text<'_>,
+        hashes: &mut Vec<u64>,
+        long: &mut Vec<u32>,
+        secret: Option<&Secret>,
+        secrets: &mut Vec<u64>,
+    ) -> usize {
         let all = |value: u64| _mm256_set1_epi64x(value.cast_signed());
         let (starts, ends) = (text.starts.as_chunks::<4>().0, text.ends.as_chunks::<4>().0);
         for (group, (starts, ends)) in starts.iter().zip(ends).enumerate() {
@@ -207,6 +282,19 @@ mod x86 {
             let too_long = (0..4).filter(|lane| too_long >> lane & 1 == 1);
             long.extend(too_long.map(|lane| 4 * group as u32 + lane));
             hashes.extend_from_slice(&four);
+            let Some(secret) = secret else { continue };
+            // As in `Secret::hash`. A shift by 64 or more leaves nothing: the word is whole then, or too long.
+            let outside = _mm256_sllv_epi64(all(!0), bits);
+            let end = _mm256_sllv_epi64(all(END.into()), bits);
+            let z = _mm256_or_si256(_mm256_andnot_si256(outside, word), end);
+            let [one, two, three] = secret.factors;
+            let z = multiply(_mm256_xor_si256(z, all(secret.start)), one);
+            let z = multiply(_mm256_xor_si256(z, _mm256_srli_epi64::<32>(z)), two);
+            let z = multiply(_mm256_xor_si256(z, _mm256_srli_epi64::<29>(z)), three);
+            let z = _mm256_xor_si256(z, _mm256_srli_epi64::<32>(z));
+            // SAFETY: four numbers.
+            unsafe { _mm256_storeu_si256(four.as_mut_ptr().cast(), z) };
+            secrets.extend_from_slice(&four);
         }
         4 * starts.len()
     }
@@ -232,7 +320,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_processor_hashes_alike(words in prop::collection::vec("[a-zé東]{1,6}|[a-z0-9]{1,20}|[a-z]{200,300}", 0..40)) {
+        fn every_processor_hashes_alike(
+            words in prop::collection::vec("[a-zé東]{1,6}|[a-z0-9]{1,20}|[a-z]{200,300}", 0..40),
+            seed: u128,
+        ) {
             let mut scanned = Scanned::default();
             for word in &words {
                 let start = scanned.normal.len();
@@ -243,10 +334,15 @@ mod tests {
             }
             scanned.normal.pop();
             let expected: Vec<u64> = words.iter().map(|word| xxh3::xxh3_64(word.as_bytes())).collect();
+            let secret = Secret::new(seed);
+            let by_secret: Vec<u64> = words.iter().map(|word| secret.hash(word.as_bytes())).collect();
             for cpu in Cpu::all_here() {
-                let mut hashes = Vec::new();
-                on(cpu, &mut scanned, &mut hashes);
+                let (mut hashes, mut secrets) = (Vec::new(), Vec::new());
+                on(cpu, &mut scanned, &mut hashes, Some(&secret), &mut secrets);
                 prop_assert_eq!(&hashes, &expected, "{:?}", cpu);
+                prop_assert_eq!(&secrets, &by_secret, "{:?}", cpu);
+                on(cpu, &mut scanned, &mut hashes, None, &mut secrets);
+                prop_assert_eq!((&hashes, secrets.is_empty()), (&expected, true), "{:?}", cpu);
             }
         }
     }

@@ -1,0 +1,269 @@
+//! Hashes that tell equal things from different ones, also where somebody made the input for them to meet.
+//!
+//! [`word`](super::word) and all that rests on it are fixed for ever, since sketches are files. Whoever knows them finds two
+//! words with one hash in seconds. That is harmless where hashes propose: what is proposed wrongly is measured. Whatever
+//! measures or decides goes by a [`Secret`], drawn at random for a job or an index: the input was there before it, so
+//! nothing in it can be fitted to it. No result shows which secret it was: counts of equal things are the same for all.
+//!
+//! - Words of up to eight bytes are one number, which a bijection spreads: two of them never meet, whatever the secret.
+//! - Longer words are multilinear sums: the upper half of `k + Σ k_i·piece_i mod 2^128` for random `k` is strongly universal,
+//!   so that two words meet with a probability of 2^-64, and longer ones than 120 bytes with 2^-64 for each such stretch.
+//!   The same bijection hides what is linear in them from the polynomial that windows are hashed by.
+//! - Sequences go through 32 lanes, each a chain of bijections, so that sequences with one difference in a lane never meet
+//!   there, and others by chance alone; XXH3-128 of the lanes is their digest.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::OnceLock;
+
+use super::{GOLDEN, long, mix};
+use crate::cpu::Cpu;
+
+/// Pieces of eight bytes that are summed up together.
+const PIECES: usize = 15;
+
+/// Lanes that a sequence of words goes through.
+const LANES: usize = 32;
+
+/// What equal words, documents and names are told by. See the module's documentation.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret {
+    seed: u128,
+    pub(super) start: u64,
+    /// Odd, so that multiplication loses nothing.
+    pub(super) factors: [u64; 3],
+    /// Odd.
+    chain: u64,
+    /// What a sum begins with, what the length is multiplied by, the sum before it, and the pieces.
+    sums: [[u128; PIECES + 3]; 2],
+}
+
+/// Nobody should find it in a log.
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+impl Secret {
+    /// The secret that a seed stands for; [`Secret::seed`] gives it back.
+    pub fn new(seed: u128) -> Self {
+        let (low, high) = (seed as u64, (seed >> 64) as u64);
+        let mut number = 0u64;
+        let mut next = || {
+            number = number.wrapping_add(GOLDEN);
+            mix(mix(low.wrapping_add(number)) ^ mix(high ^ number))
+        };
+        let (start, chain) = (next(), next() | 1);
+        let factors = std::array::from_fn(|_| next() | 1);
+        let mut wide = || u128::from(next()) << 64 | u128::from(next());
+        let sums = std::array::from_fn(|_| std::array::from_fn(|_| wide()));
+        Secret { seed, start, factors, chain, sums }
+    }
+
+    /// A new secret, from the randomness of the operating system.
+    pub fn random() -> Self {
+        let random = RandomState::new();
+        Secret::new(u128::from(random.hash_one(0)) << 64 | u128::from(random.hash_one(1)))
+    }
+
+    /// The secret of this process, for whatever is measured and forgotten.
+    pub fn of_process() -> &'static Self {
+        static SECRET: OnceLock<Secret> = OnceLock::new();
+        SECRET.get_or_init(Secret::random)
+    }
+
+    /// What the secret is made from.
+    pub fn seed(&self) -> u128 {
+        self.seed
+    }
+
+    /// The hash of a word, or of any other bytes.
+    #[inline]
+    pub fn hash(&self, bytes: &[u8]) -> u64 {
+        match bytes.len() {
+            0..=8 => self.spread(number(bytes)),
+            _ => self.spread(self.sum(&self.sums[0], bytes)),
+        }
+    }
+
+    /// 128 bits that tell strings apart.
+    pub fn digest(&self, bytes: &[u8]) -> u128 {
+        let [one, two] = &self.sums;
+        u128::from(self.sum(one, bytes)) << 64 | u128::from(self.sum(two, bytes))
+    }
+
+    /// 128 bits that tell sequences of hashes apart, which must be [hashes](Secret::hash) by the same secret.
+    pub fn digest_of(&self, hashes: &[u64]) -> u128 {
+        self.digest_on(Cpu::here(), hashes)
+    }
+
+    fn digest_on(&self, cpu: Cpu, hashes: &[u64]) -> u128 {
+        let mut all = [0; LANES + 1];
+        let lanes = match cpu {
+            // SAFETY: there is no such processor here unless it was found to have what the functions are built for.
+            #[cfg(target_arch = "x86_64")]
+            Cpu::Avx512 => unsafe { lanes_avx512(self.chain, hashes) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Cpu::Avx2 => unsafe { lanes_avx2(self.chain, hashes) },
+            _ => lanes(self.chain, hashes),
+        };
+        all[..LANES].copy_from_slice(&lanes);
+        all[LANES] = hashes.len() as u64;
+        long::digest(&all)
+    }
+
+    /// A bijection: no two numbers become one.
+    #[inline]
+    fn spread(&self, number: u64) -> u64 {
+        let [one, two, three] = self.factors;
+        let z = (number ^ self.start).wrapping_mul(one);
+        let z = (z ^ z >> 32).wrapping_mul(two);
+        let z = (z ^ z >> 29).wrapping_mul(three);
+        z ^ z >> 32
+    }
+
+    /// The upper half of the multilinear sum of some bytes and their length, stretch by stretch.
+    #[inline]
+    fn sum(&self, keys: &[u128; PIECES + 3], bytes: &[u8]) -> u64 {
+        let [start, by_length, by_before, by_piece @ ..] = keys;
+        let mut sum = start.wrapping_add(by_length.wrapping_mul(bytes.len() as u128));
+        let (whole, rest) = bytes.as_chunks::<8>();
+        let mut at = 0;
+        let mut add = |piece: u64| {
+            if at == PIECES {
+                sum = start.wrapping_add(by_before.wrapping_mul(sum >> 64));
+                at = 0;
+            }
+            sum = sum.wrapping_add(by_piece[at].wrapping_mul(piece.into()));
+            at += 1;
+        };
+        whole.iter().for_each(|&piece| add(u64::from_le_bytes(piece)));
+        if !rest.is_empty() {
+            add(number(rest));
+        }
+        (sum >> 64) as u64
+    }
+}
+
+/// Up to eight bytes as a number, no two alike: behind them stands a byte that no UTF-8 has.
+#[inline]
+fn number(bytes: &[u8]) -> u64 {
+    let mut eight = [0; 8];
+    eight[..bytes.len()].copy_from_slice(bytes);
+    if bytes.len() < 8 {
+        eight[bytes.len()] = END;
+    }
+    u64::from_le_bytes(eight)
+}
+
+/// What stands behind words of less than eight bytes.
+pub(super) const END: u8 = 0xff;
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn lanes_avx512(chain: u64, hashes: &[u64]) -> [u64; LANES] {
+    lanes(chain, hashes)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn lanes_avx2(chain: u64, hashes: &[u64]) -> [u64; LANES] {
+    lanes(chain, hashes)
+}
+
+/// The lanes behind all hashes; the last ones are filled up with zeros.
+#[inline(always)]
+fn lanes(chain: u64, hashes: &[u64]) -> [u64; LANES] {
+    let mut lanes = [chain; LANES];
+    let mut step = |hashes: &[u64; LANES]| {
+        for (lane, &hash) in lanes.iter_mut().zip(hashes) {
+            *lane = (*lane ^ *lane >> 32).wrapping_mul(chain).wrapping_add(hash);
+        }
+    };
+    let (whole, rest) = hashes.as_chunks::<LANES>();
+    whole.iter().for_each(&mut step);
+    if !rest.is_empty() {
+        let mut last = [0; LANES];
+        last[..rest.len()].copy_from_slice(rest);
+        step(&last);
+    }
+    lanes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::word;
+    use proptest::prelude::*;
+
+    /// Words that XXH3-64 takes for one.
+    const FORGED: [[&str; 2]; 3] = [["wriktxd", "fyzeoz6y"], ["suecore", "xr7x9smu"], ["bnlbnwl", "og0s2tjb"]];
+
+    #[test]
+    fn words_that_are_forged_for_the_fixed_hash_do_not_meet() {
+        for [one, two] in FORGED {
+            assert_eq!(word(one.as_bytes()), word(two.as_bytes()));
+            let secret = Secret::random();
+            assert_ne!(secret.hash(one.as_bytes()), secret.hash(two.as_bytes()));
+            assert_ne!(secret.digest(one.as_bytes()), secret.digest(two.as_bytes()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn different_bytes_have_different_hashes(a in "[a-c\0é]{0,260}", b in "[a-c\0é]{0,260}", seed: u128) {
+            let secret = Secret::new(seed);
+            prop_assert_eq!(a == b, secret.hash(a.as_bytes()) == secret.hash(b.as_bytes()));
+            prop_assert_eq!(a == b, secret.digest(a.as_bytes()) == secret.digest(b.as_bytes()));
+            prop_assert_eq!(Secret::new(secret.seed()), secret);
+        }
+
+        #[test]
+        fn every_processor_digests_alike(hashes in prop::collection::vec(any::<u64>(), 0..300), seed: u128) {
+            let secret = Secret::new(seed);
+            for cpu in Cpu::all_here() {
+                prop_assert_eq!(secret.digest_on(cpu, &hashes), secret.digest_on(Cpu::Portable, &hashes));
+            }
+        }
+
+        #[test]
+        fn sequences_are_told_apart(
+            words in prop::collection::vec(0u8..3, 1..200),
+            swaps in prop::collection::vec(any::<[prop::sample::Index; 2]>(), 0..3),
+            more in prop::collection::vec(0u8..3, 0..2),
+            seed: u128,
+        ) {
+            let secret = Secret::new(seed);
+            let digest = |words: &[u8]| {
+                let hashes: Vec<u64> = words.iter().map(|&word| secret.hash(&[b'a' + word])).collect();
+                secret.digest_of(&hashes)
+            };
+            let mut other = words.clone();
+            swaps.iter().for_each(|[a, b]| other.swap(a.index(words.len()), b.index(words.len())));
+            other.extend(more);
+            prop_assert_eq!(words == other, digest(&words) == digest(&other));
+        }
+    }
+
+    #[test]
+    fn a_sequence_against_polynomials_is_told_apart() {
+        // Of two letters by the parity of bits: modulo 2^64 it meets its opposite under every polynomial.
+        let secret = Secret::random();
+        let [a, b] = [secret.hash(b"a"), secret.hash(b"b")];
+        let sequence = |turned: u32| -> Vec<u64> {
+            (0..LANES as u32 * 4096)
+                .map(|place| if (place / LANES as u32).count_ones() % 2 == turned { a } else { b })
+                .collect()
+        };
+        assert_ne!(secret.digest_of(&sequence(0)), secret.digest_of(&sequence(1)));
+    }
+
+    #[test]
+    fn secrets_differ() {
+        assert_ne!(Secret::random(), Secret::random());
+        assert_ne!(Secret::new(1).hash(b"rose"), Secret::new(1 << 64).hash(b"rose"));
+        assert_eq!(Secret::new(7).hash(b"rose"), Secret::new(7).hash(b"rose"));
+        assert_eq!(format!("{:?}", Secret::new(7)), "Secret");
+    }
+}
