@@ -296,7 +296,7 @@ impl Adding {
         for number in 0..other.next() {
             watch.check().map_err(lookalike::engine::EngineError::from)?;
             if let Some(prepared) = other.again(&mut source, number)? {
-                batch.push(desk.adopt(prepared).map_err(Failure::Usage)?);
+                batch.push(desk.adopt(index.examiner(), prepared).map_err(Failure::Usage)?);
             }
             if batch.len() == AT_ONCE {
                 self.add(index, &mut desk, std::mem::take(&mut batch))?;

@@ -48,6 +48,20 @@ pub enum EngineError {
         /// Bytes that are free.
         free: u64,
     },
+    /// A group proposes more pairs than the disk holds.
+    #[error("{documents} documents share a key and propose about {pairs} pairs, which take {} MB of disk under {} where {} MB are free; lower --max-group, or make room", needed >> 20, folder.display(), free >> 20)]
+    TooManyPairs {
+        /// Documents of the group.
+        documents: u64,
+        /// Pairs that it proposes.
+        pairs: u64,
+        /// Where.
+        folder: PathBuf,
+        /// Bytes that they take.
+        needed: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
     /// A file of the job is not as it was written.
     #[error("{} is damaged: {what}; remove the job folder and run again", file.display())]
     Damaged {

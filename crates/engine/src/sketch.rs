@@ -20,8 +20,8 @@ use std::sync::Mutex;
 use lookalike_corpus::{Corpus, Item, LineReader, Rows};
 use lookalike_methods::{Key, Page, Scratch, Sketch};
 use lookalike_model::{Document, Place, Reason};
-use lookalike_text::extract::Extractor;
 use lookalike_text::Features;
+use lookalike_text::extract::Extractor;
 use lookalike_text::hash::{self, Secret};
 use serde::{Deserialize, Serialize};
 

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use lookalike_text::hash::digest;
+use lookalike_text::hash::{Secret, digest};
 
 use crate::building::Building;
 use crate::engine::EngineError;
@@ -36,7 +36,7 @@ impl Intake {
 
     /// Whether an address was taken in.
     pub(crate) fn has(&self, url: &str) -> bool {
-        self.urls.contains(&digest(url.as_bytes()))
+        self.urls.contains(&Secret::of_process().digest(url.as_bytes()))
     }
 
     /// Takes a page in; what of it is indexed.
@@ -51,7 +51,7 @@ impl Intake {
             return Err(EngineError::broken(&self.name, why));
         }
         let key = digest(url.as_bytes());
-        if !self.urls.insert(key) {
+        if !self.urls.insert(Secret::of_process().digest(url.as_bytes())) {
             return Err(EngineError::broken(&self.name, format!("{url} came twice; give each address once")));
         }
         let indexed = first(indexed, self.options.first_bytes);

@@ -1,5 +1,8 @@
 //! What one thread needs to ask the index about one document after the other.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use lookalike_engine::examine::{self, Examined, Examiner};
 use lookalike_engine::measure::Measured;
 use lookalike_model::Document;
@@ -91,6 +94,52 @@ impl Sights {
     }
 }
 
+/// What documents are compared by, of those that were compared last: pages of one template are compared with each other again and
+/// again, and to take a text apart takes a hundred times as long as to compare it.
+#[derive(Debug, Default)]
+pub(crate) struct Sets {
+    /// Those that were asked for since the others were let go of.
+    young: HashMap<u32, Arc<[u64]>>,
+    /// Those that are let go of next.
+    old: HashMap<u32, Arc<[u64]>>,
+    /// Bytes of the young ones.
+    held: usize,
+}
+
+/// Bytes that the sets of a desk take at most.
+const SETS: usize = if cfg!(test) { 64 << 10 } else { 8 << 20 };
+
+impl Sets {
+    /// What a document is compared by, if it is there.
+    pub(crate) fn get(&mut self, number: u32) -> Option<Arc<[u64]>> {
+        if let Some(set) = self.young.get(&number) {
+            return Some(set.clone());
+        }
+        let set = self.old.remove(&number)?;
+        self.put(number, set.clone());
+        Some(set)
+    }
+
+    pub(crate) fn put(&mut self, number: u32, set: Arc<[u64]>) {
+        // Beside its values an entry takes about so much.
+        let bytes = set.len() * 8 + 64;
+        if bytes > SETS / 4 {
+            return;
+        }
+        if self.held + bytes > SETS / 2 {
+            self.old = std::mem::take(&mut self.young);
+            self.held = 0;
+        }
+        self.held += bytes;
+        self.young.insert(number, set);
+    }
+
+    /// Forgets all.
+    pub(crate) fn clear(&mut self) {
+        *self = Sets::default();
+    }
+}
+
 /// Buffers of one thread.
 pub struct Desk {
     pub(crate) engine: examine::Desk,
@@ -99,6 +148,7 @@ pub struct Desk {
     pub(crate) record: Vec<u8>,
     pub(crate) meetings: Vec<Meeting>,
     pub(crate) sights: Sights,
+    pub(crate) sets: Sets,
     compressor: zstd::bulk::Compressor<'static>,
     decompressor: zstd::bulk::Decompressor<'static>,
     keeps_text: bool,
@@ -113,7 +163,7 @@ impl std::fmt::Debug for Desk {
 impl Desk {
     /// About how many bytes of memory it takes, with records of this width.
     pub(crate) fn memory(record: usize) -> u64 {
-        (SIGHTS * (record + size_of::<Sight>() + 32) + (4 << 20)) as u64
+        (SIGHTS * (record + size_of::<Sight>() + 32) + SETS + (4 << 20)) as u64
     }
 
     pub(crate) fn new(examiner: &Examiner, keeps_text: bool) -> Result<Self, IndexError> {
@@ -125,6 +175,7 @@ impl Desk {
             record: Vec::new(),
             meetings: Vec::new(),
             sights: Sights::default(),
+            sets: Sets::default(),
             compressor: zstd::bulk::Compressor::new(LEVEL).map_err(failed)?,
             decompressor: zstd::bulk::Decompressor::new().map_err(failed)?,
             keeps_text,

@@ -1,5 +1,7 @@
 //! Whom a document is near: those that share keys with it, measured.
 
+use std::sync::Arc;
+
 use lookalike_engine::examine::{Examined, Examiner, Shared};
 use lookalike_engine::measure::Measured;
 use lookalike_methods::{Asked, Member, Method};
@@ -207,11 +209,22 @@ impl Asker<'_> {
     /// The similarity of a class to the subject.
     fn compare(&mut self, subject: &mut Subject<'_>, class: u32) -> Result<Option<Measured>, IndexError> {
         let Some((number, row)) = self.somebody(class)? else { return Ok(None) };
+        let set = self.set(number, &row)?;
+        Ok(subject.compare(self.examiner, &mut self.desk.engine, &set))
+    }
+
+    /// What a document is compared by. It never changes, whatever becomes of the document.
+    fn set(&mut self, number: u32, row: &Row) -> Result<Arc<[u64]>, IndexError> {
+        if let Some(set) = self.desk.sets.get(number) {
+            return Ok(set);
+        }
         let mut body = std::mem::take(&mut self.desk.bytes);
-        self.snapshot.body(number, &row, &mut self.desk.room, &mut body)?;
+        self.snapshot.body(number, row, &mut self.desk.room, &mut body)?;
         let set = self.desk.set_of(self.examiner, &body, row.text as usize);
         self.desk.bytes = body;
-        Ok(subject.compare(self.examiner, &mut self.desk.engine, &set?))
+        let set: Arc<[u64]> = set?.into();
+        self.desk.sets.put(number, set.clone());
+        Ok(set)
     }
 
     /// A document of a class that is there to be looked at.

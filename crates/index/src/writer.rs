@@ -228,6 +228,7 @@ impl<'c> Changing<'c> {
         self.carry_out(order).inspect_err(|_| {
             self.working = before;
             self.desk.sights.clear();
+            self.desk.sets.clear();
         })
     }
 

@@ -12,7 +12,8 @@ use lookalike::engine::measure::Measure;
 use lookalike::engine::shelf::Shelf;
 use lookalike::model::Document;
 use lookalike::model::Similarity;
-use lookalike::text::{Analyser, Features, Profile, hash};
+use lookalike::text::hash::{self, Secret};
+use lookalike::text::{Analyser, Features, Profile};
 use lookalike::walk::{self, Found, Watch};
 
 use crate::collection::Collection;
@@ -87,7 +88,7 @@ impl Sample {
         let mut keep = |ordinal: u64, _: &Document<'_>, text: &str| {
             let drawn = bound.is_none_or(|bound| lots.of(ordinal, text) < bound);
             drawn && {
-                let seen = copies.entry(hash::digest(text.as_bytes())).or_default();
+                let seen = copies.entry(Secret::of_process().digest(text.as_bytes())).or_default();
                 *seen = seen.saturating_add(1);
                 *seen <= COPIES || text.is_empty()
             }

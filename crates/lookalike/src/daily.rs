@@ -15,7 +15,7 @@ use lookalike_corpus::Corpus;
 use lookalike_corpus::write::rows::RowFormat;
 use lookalike_corpus::write::rows::{Cell, Column, Kind, RowWriter};
 use lookalike_engine::patch::{By, Patch};
-use lookalike_engine::store::sort::{Couples, Sorter, clear, couple, uncouple};
+use lookalike_engine::store::sort::{Couples, Digests, Sorted, Sorter, clear, couple, uncouple};
 use lookalike_engine::walk::{self, Stage, Watch};
 use lookalike_engine::workplace::Workplace;
 use lookalike_engine::{EngineError, Findings, JobRecipe, Settings, Summary};
@@ -335,9 +335,11 @@ impl<'t> Today<'t> {
         let target = self.place.result("removed.jsonl");
         let mut rows =
             RowWriter::create(&target, RowFormat::Jsonl, COLUMNS, &recipe).map_err(EngineError::from)?;
-        let place = self.place.place("clustering");
-        clear(&place)?;
-        let mut sorter = Sorter::new(place, Couples, memory as usize / 8);
+        let [clustering, ids] = ["clustering", "ids"].map(|name| self.place.place(name));
+        clear(&clustering)?;
+        clear(&ids)?;
+        let mut sorter = Sorter::new(clustering, Couples, memory as usize / 8);
+        let mut ids = Sorter::new(ids, Digests, memory as usize / 8);
         for number in self.mark.first..self.mark.next {
             if number.is_multiple_of(STEP) {
                 watch.check().map_err(EngineError::from)?;
@@ -346,8 +348,7 @@ impl<'t> Today<'t> {
             let summary = &mut findings.summary;
             summary.text_bytes += u64::from(entry.text_bytes);
             summary.exact_duplicates += u64::from(entry.leader != number);
-            let first = self.index.first_of(&mut desk, &entry.id)?;
-            summary.duplicate_ids += u64::from(first.is_some_and(|first| first < number));
+            ids.push((self.place.secret().digest(entry.id.as_bytes()), number))?;
             let State::Removed { witness, similarity } = entry.state else {
                 summary.kept += 1;
                 continue;
@@ -371,7 +372,23 @@ impl<'t> Today<'t> {
             .map_err(EngineError::from)?;
         }
         rows.finish().map_err(EngineError::from)?;
+        findings.summary.duplicate_ids = self.repeated(ids.sorted()?, &mut desk)?;
         self.write_clusters(sorter, &mut desk, findings)
+    }
+
+    /// Documents of the run whose id an earlier one bears, of the run or before it. Each id is looked up once, however many bear it.
+    fn repeated(&self, mut ids: Sorted<Digests>, desk: &mut Desk) -> Result<u64, IndexError> {
+        let (mut last, mut repeated) = (None, 0);
+        while let Some((id, number)) = ids.next()? {
+            if last.replace(id) == Some(id) {
+                repeated += 1;
+            } else if self.mark.first > 0 {
+                let id = self.entry(desk, number)?.id;
+                let first = self.index.first_of(desk, &id)?;
+                repeated += u64::from(first.is_some_and(|first| first < self.mark.first));
+            }
+        }
+        Ok(repeated)
     }
 
     fn write_clusters(

@@ -8,7 +8,7 @@ use lookalike::corpus::Compression;
 use lookalike::corpus::write::Sink;
 use lookalike::engine::compared::{BothCounts, Marked, Match, Named, Side};
 use lookalike::engine::{EngineError, JobRecipe, OpenJob};
-use lookalike::text::hash;
+use lookalike::text::hash::Secret;
 use lookalike::walk::Watch;
 use lookalike_overlap::address::{self, Matching};
 
@@ -47,9 +47,9 @@ pub trait Compared {
 /// Names and texts by side and number.
 pub type NamesAndTexts = (HashMap<(Side, u32), String>, HashMap<(Side, u32), String>);
 
-/// What an address is compared by; nothing of what has no host.
-pub fn address_key(matching: Matching, url: &str) -> Option<u128> {
-    address::host(url).map(|_| hash::digest(matching.key(url).as_bytes()))
+/// The form that an address is compared in; nothing of what has no host.
+pub fn address_key(matching: Matching, url: &str) -> Option<String> {
+    address::host(url).map(|_| matching.key(url).into())
 }
 
 impl Compared for OpenJob {
@@ -72,7 +72,10 @@ impl Compared for OpenJob {
     }
 
     fn same_address(&self, watch: &Watch, matching: Matching) -> Result<Marked, TransferError> {
-        Ok(self.same_address(watch, |url| address_key(matching, url))?)
+        Ok(self.same_address(watch, |url| {
+            let key = address_key(matching, url)?;
+            Some(Secret::of_process().digest(key.as_bytes()))
+        })?)
     }
 
     fn both_counts(&self, watch: &Watch) -> Result<BothCounts, TransferError> {

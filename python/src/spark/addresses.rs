@@ -10,7 +10,7 @@ use lookalike::engine::EngineError;
 use lookalike::engine::measure::{Measure, Measured};
 use lookalike::model::{Document, Media, Threshold};
 use lookalike::text::extract::{ContentMode, Extractor};
-use lookalike::text::hash::{self, Secret, Sorting};
+use lookalike::text::hash::{Secret, Sorting};
 use lookalike::text::{Analyser, Features};
 use lookalike_overlap::address::{self, Matching};
 use pyo3::prelude::*;
@@ -79,7 +79,7 @@ fn keys(batch: &RecordBatch, matching: Matching) -> Result<RecordBatch, EngineEr
         let form = matching.key(url);
         // Only the address of a left document is told.
         given.append_option((side.value(row) == 0).then_some(url));
-        keys.append_value(hash::digest(form.as_bytes()).to_be_bytes());
+        keys.append_value(form.as_bytes());
         hosts.append_value(address::host(&form).unwrap_or_default());
     }
     columns::batch(vec![

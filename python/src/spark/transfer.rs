@@ -72,7 +72,7 @@ pub(super) fn address_keys<'py>(py: Python<'py>, batch: PyRecordBatch) -> PyResu
     let mut keys = arrow_array::builder::BinaryBuilder::new();
     for row in 0..batch.num_rows() {
         let key = urls.get(row).and_then(|url| compared::address_key(Matching::Normal, url));
-        keys.append_option(key.map(u128::to_be_bytes));
+        keys.append_option(key);
     }
     let schema = batch.schema();
     let names = schema.fields().iter().map(|field| field.name().as_str());

@@ -80,7 +80,9 @@ fn the_words_have_one_hash() {
 fn documents_without_a_common_word_are_kept() {
     let folder = Folder::new();
     for (number, input) in inputs(&folder).iter().enumerate() {
-        for options in ["", "--spool disk", "--spool none", "--method exact --shingle 1", "--similarity cosine-tf"] {
+        for options in
+            ["", "--spool disk", "--spool none", "--method exact --shingle 1", "--similarity cosine-tf"]
+        {
             let job = folder.join(format!("job{number}{options}"));
             dedup(options).path(input).option("-o", &job).run().exits(0);
             let decisions = Decisions::read(&job);
@@ -108,7 +110,12 @@ fn they_are_not_found_in_another_corpus() {
         folder.file(format!("{side}.jsonl"), lines(&documents))
     });
     let job = folder.join("compared");
-    lookalike(["compare", "--progress", "none"]).path(&one).option("--with", &two).option("-o", &job).run().exits(0);
+    lookalike(["compare", "--progress", "none"])
+        .path(&one)
+        .option("--with", &two)
+        .option("-o", &job)
+        .run()
+        .exits(0);
     let near = |line: &Value| line["near"] == true;
     assert_eq!(json_lines(&job.join("pairs.jsonl")).iter().filter(|line| near(line)).count(), 0);
     let job = folder.join("against");

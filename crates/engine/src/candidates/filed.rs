@@ -1,17 +1,20 @@
 //! What is around the groups of a job: documents in its catalogue, and files that take pairs.
 
+use std::path::PathBuf;
+
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::giants_name;
 use super::groups::{Around, Fact, Tagged};
+use super::{Candidate, giants_name};
 use crate::catalogue::{Catalogue, Lookup};
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
+use crate::job::free_space;
 use crate::panel::Seat;
 use crate::recipe::Task;
 use crate::sides::Sides;
 use crate::store::file::RunWriter;
-use crate::store::sort::{Couples, Place, Sorted, Sorter, existing};
+use crate::store::sort::{Codec, Couples, Place, Sorted, Sorter, existing};
 
 /// Where sorted pairs of a method go.
 pub(super) fn place(ctx: &Context<'_>, seat: usize) -> Place {
@@ -37,6 +40,9 @@ pub(super) struct Filed<'c> {
     /// Pairs whose later document is found by the earlier.
     back: Option<Sorter<Couples>>,
     lookup: Lookup<'c>,
+    folder: PathBuf,
+    /// Bytes of disk for each pair: in a sorted run, and as a candidate.
+    pair_bytes: u64,
     giants: Option<RunWriter>,
     /// Who is on which side, where two corpora are compared.
     sides: Option<Sides>,
@@ -74,7 +80,9 @@ impl<'c> Filed<'c> {
         };
         let sides = if ctx.recipe.task == Task::Compare { Some(Sides::load(ctx, catalogue)?) } else { None };
         let lookup = Lookup::new(ctx, catalogue);
-        Ok((Filed { catalogue, facts, pairs, back, lookup, giants, sides }, skip))
+        let folder = ctx.work.clone();
+        let pair_bytes = (Couples.width() + Candidate::width(ctx.panel.proposers().len())) as u64;
+        Ok((Filed { catalogue, facts, pairs, back, lookup, folder, pair_bytes, giants, sides }, skip))
     }
 
     /// All pairs, each as often as it was proposed, and those of the other direction.
@@ -104,6 +112,20 @@ impl Around for Filed<'_> {
 
     fn sides(&self, document: u32) -> [bool; 2] {
         self.sides.as_ref().map_or([false; 2], |sides| [sides.has_left(document), sides.has_right(document)])
+    }
+
+    fn expect(&self, documents: usize, pairs: u64) -> Result<(), EngineError> {
+        let needed = pairs.saturating_mul(self.pair_bytes);
+        match free_space(&self.folder) {
+            Some(free) if needed > free => Err(EngineError::TooManyPairs {
+                documents: documents as u64,
+                pairs,
+                folder: self.folder.clone(),
+                needed,
+                free,
+            }),
+            _ => Ok(()),
+        }
     }
 
     fn pair(&mut self, pair: u64) -> Result<(), EngineError> {

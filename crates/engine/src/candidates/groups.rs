@@ -14,6 +14,7 @@
 use std::collections::BTreeSet;
 
 use lookalike_methods::{Member, Method};
+use lookalike_text::hash;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::error::EngineError;
@@ -33,6 +34,12 @@ const RIGHT: usize = 1;
 /// Groups that are remembered, lest one that comes again proposes its pairs again: the shingles that two documents share
 /// make the same group each.
 const REMEMBERED: usize = 1 << 16;
+
+/// Groups of so many documents that propose all of their pairs are looked at before they do.
+const LARGE: usize = 4096;
+
+/// Pairs of a large group that are looked at.
+const SAMPLED: u64 = 1024;
 
 /// A document and the tag of the key that it is in a group by.
 pub(crate) type Tagged = (u32, u32);
@@ -65,6 +72,9 @@ pub(crate) trait Around {
 
     /// Whether a document, or one that it stands for, is on the left side, and on the right side, where two corpora are compared.
     fn sides(&self, document: u32) -> [bool; 2];
+
+    /// Refuses a group of so many documents that is about to propose about so many pairs, if there is no room for them.
+    fn expect(&self, documents: usize, pairs: u64) -> Result<(), EngineError>;
 
     /// Takes a pair whose earlier document is found by the later; where no key only asks, any pair.
     fn pair(&mut self, pair: u64) -> Result<(), EngineError>;
@@ -261,6 +271,9 @@ impl<'c, H: Around> Groups<'c, H> {
         if self.around.compares() {
             return self.pairs_across(group);
         }
+        if group.len() >= LARGE {
+            self.around.expect(group.len(), self.expected(group))?;
+        }
         for (index, &one) in group.iter().enumerate() {
             let reach = self.method().longest_partner(self.length(one.0));
             for &other in &group[index + 1..] {
@@ -272,6 +285,23 @@ impl<'c, H: Around> Groups<'c, H> {
             }
         }
         Ok(())
+    }
+
+    /// About how many pairs a group proposes, by a sample of them.
+    fn expected(&self, group: &[Tagged]) -> u64 {
+        let pairs = group.len() as u64 * (group.len() as u64 - 1) / 2;
+        let place = |number: u64| (hash::mix(number) % group.len() as u64) as usize;
+        let proposed = |number: &u64| {
+            let (one, other) = (group[place(2 * number)], group[place(2 * number + 1)]);
+            let (short, long) =
+                if self.length(one.0) <= self.length(other.0) { (one, other) } else { (other, one) };
+            let member = |(document, tag): Tagged| Member { length: self.length(document), tag };
+            one.0.max(other.0) >= self.around.references()
+                && self.length(long.0) <= self.method().longest_partner(self.length(short.0))
+                && self.method().plausible(member(one), member(other))
+        };
+        let share = (0..SAMPLED).filter(proposed).count() as u64;
+        (u128::from(pairs) * u128::from(share) / u128::from(SAMPLED)) as u64
     }
 
     /// Proposes the pairs that have a document of each corpus.

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use lookalike_methods::lexicon::{Entry, Writer};
 use lookalike_methods::{Scratch, Survey};
 use lookalike_model::Document;
-use lookalike_text::extract::{ContentMode, Extractor};
 use lookalike_text::Profile;
+use lookalike_text::extract::{ContentMode, Extractor};
 use lookalike_text::hash::{self, Secret};
 
 use crate::context::{Context, Settings, Spool};

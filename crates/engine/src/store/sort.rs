@@ -438,7 +438,7 @@ impl Rebase for Postings {
 
 /// `(digest, document)`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Digests;
+pub struct Digests;
 
 impl Codec for Digests {
     type Item = (u128, u32);

@@ -12,6 +12,7 @@ use lookalike::methods::{Setting, Sketch};
 use lookalike::model::Threshold;
 use lookalike::report::Study;
 use lookalike::report::study::{Grid, Lines, Plot, Value};
+use lookalike::text::hash::Secret;
 use lookalike::text::{Profile, stop};
 
 use crate::collection::Wanted;

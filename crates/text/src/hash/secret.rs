@@ -198,7 +198,8 @@ mod tests {
     use proptest::prelude::*;
 
     /// Words that XXH3-64 takes for one.
-    const FORGED: [[&str; 2]; 3] = [["wriktxd", "fyzeoz6y"], ["suecore", "xr7x9smu"], ["bnlbnwl", "og0s2tjb"]];
+    const FORGED: [[&str; 2]; 3] =
+        [["wriktxd", "fyzeoz6y"], ["suecore", "xr7x9smu"], ["bnlbnwl", "og0s2tjb"]];
 
     #[test]
     fn words_that_are_forged_for_the_fixed_hash_do_not_meet() {
