@@ -187,6 +187,7 @@ struct Ticket {
     inputs: Vec<InputMark>,
     outputs: String,
     /// What the job's secret is made from. Whoever goes on with the job goes by the same.
+    #[serde(default)]
     secret: String,
 }
 

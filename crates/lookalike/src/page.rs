@@ -6,6 +6,7 @@ use lookalike_report::{
     BigCluster, Bin, Counts, Measure, Report, SizeBin, Slice,
     diff::{Side, View, compare},
 };
+use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features};
 
 /// The report of a finished run.
@@ -26,7 +27,7 @@ pub fn report(title: &str, recipe: &JobRecipe, findings: &Findings) -> Result<Re
         duplicate_ids: summary.duplicate_ids,
         text_bytes: summary.text_bytes,
     };
-    let mut analyser = Analyser::new(&recipe.profile()?);
+    let mut analyser = Analyser::with_secret(&recipe.profile()?, Secret::of_process());
     let samples = findings.samples.iter().map(|sample| shown(&mut analyser, sample)).collect();
     let biggest = findings.biggest.iter().map(|cluster| BigCluster {
         cluster: cluster.cluster,

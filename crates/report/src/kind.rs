@@ -86,7 +86,7 @@ impl std::fmt::Display for Kind {
 
 /// The kind of difference between two documents whose words fall into `blocks`.
 pub(crate) fn classify(a: &Side<'_>, b: &Side<'_>, blocks: &[Block]) -> Kind {
-    if a.features.hashes() == b.features.hashes() {
+    if a.features.secrets() == b.features.secrets() {
         let differ = matches!((a.url, b.url), (Some(a), Some(b)) if a != b);
         return if differ { Kind::Url } else { Kind::Same };
     }
@@ -148,7 +148,7 @@ impl<'c> Changed<'c> {
 
     fn only_order(&self) -> bool {
         let sorted = |(side, changed): &(&Side<'_>, Vec<usize>)| {
-            let mut words: Vec<u64> = changed.iter().map(|&index| side.features.hashes()[index]).collect();
+            let mut words: Vec<u64> = changed.iter().map(|&index| side.features.secrets()[index]).collect();
             words.sort_unstable();
             words
         };
@@ -195,11 +195,12 @@ fn is_template(shorter: usize, blocks: &[Block]) -> bool {
 mod tests {
     use super::*;
     use crate::diff::{View, compare};
+    use lookalike_text::hash::Secret;
     use lookalike_text::{Analyser, Features, Profile};
 
     fn read(text: &str) -> Features {
         let mut features = Features::default();
-        Analyser::new(&Profile::web()).read(text, &mut features);
+        Analyser::with_secret(&Profile::web(), Secret::of_process()).read(text, &mut features);
         features
     }
 

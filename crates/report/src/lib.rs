@@ -6,10 +6,11 @@
 //!
 //! ```
 //! use lookalike_report::{Kind, Side, View, compare};
+//! use lookalike_text::hash::Secret;
 //! use lookalike_text::{Analyser, Features, Profile};
 //!
 //! let (old, new) = ("Open until 3 May 2019.", "Open until 7 June 2020.");
-//! let mut analyser = Analyser::new(&Profile::web());
+//! let mut analyser = Analyser::with_secret(&Profile::web(), Secret::of_process());
 //! let (mut a, mut b) = (Features::default(), Features::default());
 //! analyser.read(old, &mut a);
 //! analyser.read(new, &mut b);

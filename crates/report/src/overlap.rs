@@ -1,6 +1,7 @@
 //! How much two documents share, in shingles and in characters.
 
 use lookalike_text::Features;
+use lookalike_text::hash::Grams;
 use serde::Serialize;
 
 /// Shingles of two documents, and those in both.
@@ -23,11 +24,15 @@ pub struct Overlap {
 }
 
 impl Overlap {
-    /// Counts the shingles of `shingle` words. Fewer words than that are one shingle, no words none.
+    /// Counts the shingles of `shingle` words. Fewer words than that are one shingle, no words none. Both were read under one secret.
     pub fn of(a: &Features, b: &Features, shingle: usize) -> Self {
-        let (mut left, mut right) = (Vec::new(), Vec::new());
-        a.shingles(shingle, &mut left);
-        b.shingles(shingle, &mut right);
+        let set = |features: &Features| -> Vec<u64> {
+            let mut set: Vec<u64> = Grams::new(features.secrets(), shingle).collect();
+            set.sort_unstable();
+            set.dedup();
+            set
+        };
+        let (left, right) = (set(a), set(b));
         let shared = left.iter().filter(|hash| right.binary_search(hash).is_ok()).count();
         Overlap { a: left.len() as u64, b: right.len() as u64, shared: shared as u64 }
     }
@@ -135,12 +140,13 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lookalike_text::hash::Secret;
     use lookalike_text::{Analyser, Profile};
     use proptest::prelude::*;
 
     fn read(text: &str) -> Features {
         let mut features = Features::default();
-        Analyser::new(&Profile::web()).read(text, &mut features);
+        Analyser::with_secret(&Profile::web(), Secret::of_process()).read(text, &mut features);
         features
     }
 

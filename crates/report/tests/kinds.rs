@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use lookalike_generate::{Kind as Edit, Plan};
 use lookalike_report::{Kind, Side, View, compare};
 use lookalike_text::extract::{ContentMode, Extractor};
+use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features, Profile};
 
 /// How often each kind was seen for each edit.
 fn table() -> BTreeMap<Edit, BTreeMap<Kind, u64>> {
     let plan = Plan { documents: 3000, seed: 7 };
     let mut documents = plan.documents();
-    let mut analyser = Analyser::new(&Profile::web());
+    let mut analyser = Analyser::with_secret(&Profile::web(), Secret::of_process());
     let mut extractor = Extractor::default();
     let mut read = |position: u64, features: &mut Features| {
         let page = documents.get(position).expect("the plan has this page");

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use lookalike::engine::JobRecipe;
 use lookalike::report::{Bin, SizeBin};
+use lookalike::text::hash::Secret;
 use lookalike::text::{Analyser, Features};
 use lookalike_index::{Desk, Index};
 use serde::Serialize;
@@ -214,7 +215,12 @@ impl Source {
             Source::Job(_) => None,
             Source::Index(store) => store.desk(),
         };
-        Bench { analyser: Analyser::new(&profile), a: Features::default(), b: Features::default(), desk }
+        Bench {
+            analyser: Analyser::with_secret(&profile, Secret::of_process()),
+            a: Features::default(),
+            b: Features::default(),
+            desk,
+        }
     }
 
     /// What it counts.

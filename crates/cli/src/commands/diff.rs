@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use lookalike::corpus::Corpus;
 use lookalike::report::{Change, Comparison, Overlap, Segment, Side, View, compare, edit_similarity};
+use lookalike::text::hash::Secret;
 use lookalike::text::{Analyser, Features};
 use lookalike::walk::{self, Found, WalkError, Watch};
 use serde::Serialize;
@@ -26,7 +27,7 @@ pub(crate) fn run(args: &DiffArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
     }
     let a = name_a.read(&args.reading, watch)?;
     let b = name_b.read(&args.reading, watch)?;
-    let mut analyser = Analyser::new(&args.reading.profile);
+    let mut analyser = Analyser::with_secret(&args.reading.profile, Secret::of_process());
     let (mut left, mut right) = (Features::default(), Features::default());
     analyser.read(&a.text, &mut left);
     analyser.read(&b.text, &mut right);

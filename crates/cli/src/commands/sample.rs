@@ -8,6 +8,7 @@ use lookalike::engine::JobRecipe;
 use lookalike::generate;
 use lookalike::model::Similarity;
 use lookalike::text::extract::Extractor;
+use lookalike::text::hash::Secret;
 use lookalike::text::{Analyser, Features};
 use serde::Deserialize;
 
@@ -71,7 +72,7 @@ fn shingles(recipe: &JobRecipe) -> Result<HashMap<String, HashSet<String>>, Fail
     let mut all = HashMap::new();
     let mut documents = generate::sample().documents();
     let (mut extractor, mut features) = (Extractor::default(), Features::default());
-    let mut analyser = Analyser::new(&recipe.profile()?);
+    let mut analyser = Analyser::with_secret(&recipe.profile()?, Secret::of_process());
     let content = recipe.content()?;
     while let Some(document) = documents.next() {
         let document = document.to_document();

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use lookalike::engine::shelf::Shelf;
 use lookalike::report::study::{Grid, Heat, Plot, Value};
 use lookalike::report::{Kind, Side, Study, View, compare};
-use lookalike::text::{Analyser, Features, Profile, hash};
+use lookalike::text::hash::{self, Secret};
+use lookalike::text::{Analyser, Features, Profile};
 use lookalike::walk::Watch;
 use rayon::prelude::*;
 
@@ -69,7 +70,10 @@ fn kinds(shelf: &Shelf, trial: &Trial, seed: u64, watch: &Watch) -> Result<Kinds
     let drawn: Vec<(u32, u32)> = drawn.keys().map(|&(_, a, b)| (a, b)).collect();
     let found: Vec<Kind> = drawn
         .par_iter()
-        .map_init(|| Analyser::new(&Profile::web()), |analyser, &pair| kind(shelf, analyser, pair))
+        .map_init(
+            || Analyser::with_secret(&Profile::web(), Secret::of_process()),
+            |analyser, &pair| kind(shelf, analyser, pair),
+        )
         .collect::<Result<_, _>>()?;
     let mut kinds = Kinds::new();
     for kind in found {

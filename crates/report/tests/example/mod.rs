@@ -6,6 +6,7 @@ use lookalike_report::{
     BigCluster, Bin, Counts, Measure, PairSample, Report, Section, Side, SizeBin, Slice, View, Which, compare,
 };
 use lookalike_text::extract::{ContentMode, Extractor};
+use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features, Profile};
 
 const THRESHOLD: f64 = 0.8;
@@ -116,7 +117,7 @@ impl Reader {
         Reader {
             documents: plan.documents(),
             extractor: Extractor::default(),
-            analyser: Analyser::new(&Profile::web()),
+            analyser: Analyser::with_secret(&Profile::web(), Secret::of_process()),
         }
     }
 
