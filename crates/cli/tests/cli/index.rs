@@ -333,6 +333,23 @@ fn day(folder: &Folder, number: usize, place: &Path, job: &Path) -> Invocation {
     if number == 0 { run } else { run.option("--against", place) }
 }
 
+#[test]
+fn repeated_ids_are_counted_over_days() {
+    let folder = Folder::new();
+    let lines = |ids: &str| -> Vec<u8> {
+        let document = |(number, id)| format!("{{\"id\":\"{id}\",\"text\":\"word{number} of {ids}\"}}\n");
+        ids.split(' ').enumerate().map(document).collect::<String>().into_bytes()
+    };
+    folder.file("day0.jsonl", lines("a a b a"));
+    folder.file("day1.jsonl", lines("c a a c d"));
+    let place = folder.join("index");
+    for (number, repeated) in [(0, 2), (1, 3)] {
+        let job = folder.join(format!("job{number}"));
+        day(&folder, number, &place, &job).run().exits(0);
+        assert_eq!(Decisions::read(&job).count("duplicate_ids"), repeated, "day {number}");
+    }
+}
+
 /// Of every removed document the witness and the similarity, by id.
 fn verdicts(job: &Decisions) -> BTreeMap<String, (String, Value)> {
     let one = |line: &Value| {

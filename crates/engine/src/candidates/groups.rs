@@ -36,7 +36,7 @@ const RIGHT: usize = 1;
 const REMEMBERED: usize = 1 << 16;
 
 /// Groups of so many documents that propose all of their pairs are looked at before they do.
-const LARGE: usize = 4096;
+const LARGE: usize = if cfg!(test) { 64 } else { 4096 };
 
 /// Pairs of a large group that are looked at.
 const SAMPLED: u64 = 1024;
@@ -465,4 +465,99 @@ fn digest(group: &[Tagged]) -> u128 {
         sum.update(&bytes[..8 * part.len()]);
     }
     sum.digest128()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::{JobRecipe, Task};
+
+    /// Documents of one length, and room for so many pairs.
+    struct Narrow {
+        room: u64,
+        pairs: u64,
+    }
+
+    impl Around for Narrow {
+        fn fact(&self, document: u32) -> Fact {
+            Fact { length: 100, mark: document }
+        }
+
+        fn record(&mut self, _: u32) -> Result<&[u8], EngineError> {
+            Ok(&[])
+        }
+
+        fn references(&self) -> u32 {
+            0
+        }
+
+        fn compares(&self) -> bool {
+            false
+        }
+
+        fn sides(&self, _: u32) -> [bool; 2] {
+            [false; 2]
+        }
+
+        fn expect(&self, documents: usize, pairs: u64) -> Result<(), EngineError> {
+            let (documents, folder) = (documents as u64, "work".into());
+            match pairs > self.room {
+                true => Err(EngineError::TooManyPairs {
+                    documents,
+                    pairs,
+                    folder,
+                    needed: 20 * pairs,
+                    free: 20 * self.room,
+                }),
+                false => Ok(()),
+            }
+        }
+
+        fn pair(&mut self, _: u64) -> Result<(), EngineError> {
+            self.pairs += 1;
+            Ok(())
+        }
+
+        fn pair_back(&mut self, _: u64) -> Result<(), EngineError> {
+            Ok(())
+        }
+
+        fn writes_giants(&self) -> bool {
+            false
+        }
+
+        fn giant(&mut self, _: &[Tagged]) -> Result<(), EngineError> {
+            Ok(())
+        }
+
+        fn behind(&mut self, _: u64) -> Result<(), EngineError> {
+            Ok(())
+        }
+    }
+
+    /// The pairs of a group of so many documents.
+    fn proposed(documents: u32, room: u64) -> Result<u64, EngineError> {
+        let mut recipe = JobRecipe::simplest(Task::Dedup);
+        recipe.settle()?;
+        let panel = recipe.panel()?;
+        let seat = &panel.proposers()[0];
+        let limits = Limits { max_group: 1 << 20, different: documents.into() };
+        let remembered = Remembered::new(&*seat.method);
+        let mut groups = Groups::new(Narrow { room, pairs: 0 }, seat, limits, None, remembered);
+        let mut group: Vec<Tagged> = (0..documents).map(|document| (document, 0)).collect();
+        groups.take(7, &mut group)?;
+        Ok(groups.finish().0.pairs)
+    }
+
+    #[test]
+    fn a_group_for_whose_pairs_there_is_no_room_proposes_none() {
+        assert_eq!(proposed(200, 19_900).unwrap(), 19_900);
+        assert_eq!(proposed(LARGE as u32 - 1, 0).unwrap(), 63 * 62 / 2);
+        let refused = proposed(200, 10_000).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            "200 documents share a key and propose about 19900 pairs, which take 0 MB of disk under work where 0 MB are free; \
+             lower --max-group, or make room"
+        );
+    }
 }
