@@ -18,7 +18,7 @@ pub enum CorpusError {
     },
     /// A file is not what it was when the work began.
     #[error(
-        "{name} changed while it was in use ({what}); leave the input alone until the run is done, and begin anew with --force"
+        "{name} changed while it was in use ({what}); leave the input alone until the run is done, and begin anew in another folder"
     )]
     Changed {
         /// The file.

@@ -60,7 +60,7 @@ fn keep(from: &mut impl Read, path: &Path) -> Result<u64, EngineError> {
 fn compare(from: &mut impl Read, mut before: File, path: &Path) -> Result<u64, EngineError> {
     let other = || {
         EngineError::Request(
-            "standard input is not what it was when the job began; give the same, begin anew with --force, or name another folder"
+            "standard input is not what it was when the job began; give the same, or name another folder"
                 .to_owned(),
         )
     };
