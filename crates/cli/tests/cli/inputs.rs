@@ -88,7 +88,7 @@ fn a_file_that_changes_while_the_job_runs_ends_it() {
         exchange(&input);
         running.input().write_all(&jsonl(&families(10, 7))).unwrap();
         running.close_input();
-        let parts = ["a.jsonl changed while it was in use (it was written to)", "--force"];
+        let parts = ["a.jsonl changed while it was in use (it was written to)", "another folder"];
         running.end().refuses_with(1, &parts);
         assert!(!job.join("summary.json").exists());
         fs::remove_dir_all(&job).unwrap();
@@ -127,8 +127,8 @@ fn standard_input_must_come_again_as_it_was() {
     let folder = Folder::new();
     let job = folder.join("out/job");
     let (lines, others) = (jsonl(&families(100, 9)), jsonl(&families(100, 10)));
-    let sentence = "standard input is not what it was when the job began; give the same, begin anew with --force, or name another \
-                    folder";
+    let sentence =
+        "standard input is not what it was when the job began; give the same, or name another folder";
     fs::create_dir_all(job.join("work")).unwrap();
     fs::write(job.join("work/lock"), "").unwrap();
     fs::create_dir_all(job.join("removed.jsonl/x")).unwrap();
