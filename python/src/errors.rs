@@ -67,9 +67,10 @@ fn class(error: &EngineError) -> &'static str {
         EngineError::Corpus(CorpusError::Write { .. }) => "OutputError",
         EngineError::Corpus(CorpusError::UnknownOutput { .. }) => "UsageError",
         EngineError::Corpus(_) | EngineError::Read { .. } | EngineError::List { .. } => "InputError",
-        EngineError::Write { .. } | EngineError::DiskFull { .. } | EngineError::NoRoom { .. } => {
-            "OutputError"
-        }
+        EngineError::Write { .. }
+        | EngineError::DiskFull { .. }
+        | EngineError::NoRoom { .. }
+        | EngineError::RunsOut { .. } => "OutputError",
         EngineError::Damaged { .. } => "DamagedError",
         EngineError::Memory { .. } => "MemoryCapError",
         EngineError::Locked { .. } => "LockedError",

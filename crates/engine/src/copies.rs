@@ -11,6 +11,7 @@ use lookalike_corpus::{Compression, Format, Item, ReadOptions, Shard};
 use lookalike_text::extract::{ContentMode, Extractor};
 
 use crate::error::EngineError;
+use crate::store::journal::Journal;
 use crate::walk::Watch;
 
 /// The name that standard input has among shards.
@@ -44,6 +45,8 @@ impl Source<'_> {
 pub(crate) struct Copies<'c> {
     /// The folder, which is there.
     pub(crate) root: &'c Path,
+    /// Says which copies are there: a file by itself may be one that did not survive.
+    pub(crate) journal: &'c Journal,
     /// What the file is called that holds the documents of shards whose records cannot be copied.
     pub(crate) name: &'c str,
     pub(crate) options: &'c Arc<ReadOptions>,
@@ -81,7 +84,11 @@ impl Copies<'_> {
             return Err(error);
         }
         let target = self.root.join(self.free_name(&whole));
-        if loose.is_empty() || target.exists() { Ok(()) } else { self.gather(&loose, &target, &choice) }
+        if loose.is_empty() || self.journal.is_delivered(&target) {
+            return Ok(());
+        }
+        self.gather(&loose, &target, &choice)?;
+        self.journal.delivered(&target)
     }
 
     /// A name for the file of gathered documents that no copied shard bears.
@@ -98,7 +105,7 @@ impl Copies<'_> {
         choice: &impl Fn(&Source<'_>) -> Result<C, EngineError>,
     ) -> Result<(), EngineError> {
         let target = self.root.join(&source.shard.name);
-        if target.exists() {
+        if self.journal.is_delivered(&target) {
             return Ok(());
         }
         let parent = target.parent().unwrap_or(self.root);
@@ -130,7 +137,7 @@ impl Copies<'_> {
                 let _ = std::fs::remove_file(&target);
                 Err(error)
             }
-            (None, Some(_)) => Ok(()),
+            (None, Some(_)) => self.journal.delivered(&target),
             (None, None) => Err(EngineError::Stopped),
         }
     }

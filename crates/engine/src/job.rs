@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::write::rows::RowFormat;
+use lookalike_corpus::write::sync::{sync, sync_folder};
 use lookalike_corpus::{Corpus, Origin};
 use lookalike_text::hash;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,8 @@ use crate::candidates;
 use crate::catalogue::Catalogue;
 use crate::classes;
 use crate::compared;
-use crate::context::{Budget, Context, Settings, Spool, write_whole};
+use crate::context::{Budget, Context, Settings, Spool, remove_if_there, write_whole};
+use crate::delivered;
 use crate::error::EngineError;
 use crate::estimate;
 use crate::kept;
@@ -24,6 +26,7 @@ use crate::order;
 use crate::recipe::{JobRecipe, Task};
 use crate::results::{self, Before, Findings};
 use crate::sketch::{self, Row};
+use crate::store::journal::{self, Journal, Recovered};
 use crate::survey;
 use crate::verify;
 use crate::walk::Watch;
@@ -175,14 +178,11 @@ struct Ticket {
 }
 
 impl Ticket {
-    /// The ticket that stands there, if any. Its second line is a digest of the first.
-    fn read(path: &Path) -> Result<Option<Self>, EngineError> {
-        let Ok(text) = std::fs::read_to_string(path) else { return Ok(None) };
+    /// The ticket that stands there, if any. Its second line is a digest of the first; one that does not match did not survive.
+    fn read(path: &Path) -> Option<Self> {
+        let text = std::fs::read_to_string(path).ok()?;
         let (line, digest) = text.split_once('\n').unwrap_or_default();
-        let ticket =
-            (digest.trim() == digest_of(line.as_bytes())).then(|| serde_json::from_str(line).ok()).flatten();
-        let what = "it does not match its checksum".to_owned();
-        ticket.map(Some).ok_or_else(|| EngineError::Damaged { file: path.to_owned(), what })
+        (digest.trim() == digest_of(line.as_bytes())).then(|| serde_json::from_str(line).ok()).flatten()
     }
 
     fn write(&self, path: &Path) -> Result<(), EngineError> {
@@ -203,6 +203,10 @@ pub(crate) const WORK: &str = "work";
 pub(crate) const LOCK: &str = "lock";
 pub(crate) const TICKET: &str = "job.json";
 pub(crate) const SUMMARY: &str = "summary.json";
+pub(crate) const RUN: &str = "run.json";
+pub(crate) const STDIN: &str = "stdin";
+/// Files among the scratch files that are none of a stage's; the last is what a run by an index gathers as it goes.
+pub(crate) const OTHERS: &[&str] = &[LOCK, TICKET, STDIN, "rejected"];
 
 /// A job's folder, locked.
 pub struct OpenJob {
@@ -214,6 +218,11 @@ pub struct OpenJob {
     peaks: BTreeMap<&'static str, u64>,
     scratch: u64,
     lock: Option<File>,
+    journal: Arc<Journal>,
+    recovered: Recovered,
+    foretold: Option<u64>,
+    /// Results that are not in the folder.
+    beside: Vec<(String, PathBuf)>,
     /// For tests: a smaller bound than the memory cap asks for.
     pub(crate) bucket_bytes: Option<u64>,
 }
@@ -261,13 +270,15 @@ impl Job {
         let ticket =
             Ticket { recipe: self.recipe.to_toml(), inputs: self.inputs(), outputs: self.outputs.options() };
         let path = work.join(TICKET);
-        match Ticket::read(&path)? {
-            Some(before) => self.same(folder, &before, &ticket)?,
-            None => {
-                self.check_room(folder)?;
-                ticket.write(&path)?;
+        let before = Ticket::read(&path);
+        let foretold = match &before {
+            Some(before) => {
+                self.same(folder, before, &ticket)?;
+                None
             }
-        }
+            None => Some(self.check_room(folder)?),
+        };
+        let (journal, recovered) = begin_journal(folder, before.is_some(), || ticket.write(&path))?;
         let stamp = hash::digest(
             &serde_json::to_vec(&(&ticket.recipe, &ticket.inputs)).expect("names can be written"),
         );
@@ -280,6 +291,10 @@ impl Job {
             peaks: BTreeMap::new(),
             scratch: 0,
             lock: Some(lock),
+            journal,
+            recovered,
+            foretold,
+            beside: Vec::new(),
             bucket_bytes: None,
         })))
     }
@@ -300,7 +315,7 @@ impl Job {
             let differences = before.differences(&self.recipe);
             return Err(EngineError::OtherRecipe { folder: folder.to_owned(), differences });
         }
-        let facts = std::fs::read(folder.join("run.json")).ok();
+        let facts = std::fs::read(folder.join(RUN)).ok();
         let remembered: Option<Remembered> = facts.and_then(|text| serde_json::from_slice(&text).ok());
         if let Some(Remembered { inputs, outputs }) = remembered {
             // Standard input cannot be looked at twice; whoever names the folder again means the same.
@@ -376,13 +391,14 @@ impl Job {
         Ok((bytes as f64 * taken as f64 / read as f64 * 1.15) as u64)
     }
 
-    fn check_room(&self, folder: &Path) -> Result<(), EngineError> {
+    /// Refuses a disk that is too small; returns the bytes of scratch that the run will take.
+    fn check_room(&self, folder: &Path) -> Result<u64, EngineError> {
         let needed = self.scratch_estimate()?;
         let free = free_space(folder);
         if free.is_some_and(|free| free < needed) {
             return Err(EngineError::NoRoom { folder: folder.to_owned(), needed, free: free.unwrap_or(0) });
         }
-        Ok(())
+        Ok(needed)
     }
 }
 
@@ -444,6 +460,23 @@ pub(crate) fn is_empty(folder: &Path) -> Result<bool, EngineError> {
     }
 }
 
+/// Opens the journal of the scratch files in `folder`. Where nothing says what was begun there, all of them go, and `begin` says it.
+pub(crate) fn begin_journal(
+    folder: &Path,
+    begun: bool,
+    begin: impl FnOnce() -> Result<(), EngineError>,
+) -> Result<(Arc<Journal>, Recovered), EngineError> {
+    let work = folder.join(WORK);
+    if begun {
+        return Journal::open(&work, folder, OTHERS);
+    }
+    let torn = work.join(TICKET).exists();
+    remove_if_there(&work.join(journal::NAME))?;
+    let (journal, _) = Journal::open(&work, folder, OTHERS)?;
+    begin()?;
+    Ok((journal, Recovered { lost: torn }))
+}
+
 /// Holds a folder for work that comes before a job in it, until what is returned is dropped.
 pub fn hold(folder: &Path) -> Result<File, EngineError> {
     let work = folder.join(WORK);
@@ -477,16 +510,18 @@ pub(crate) fn receive_stdin(corpus: &mut Corpus, work: &Path) -> Result<(), Engi
     if !corpus.shards().iter().any(|shard| shard.origin == Origin::Stdin) {
         return Ok(());
     }
-    let path = work.join("stdin");
+    let path = work.join(STDIN);
     if !path.exists() {
-        let pending = work.join("stdin.part");
+        let pending = path.with_added_extension("part");
         let copy = || -> std::io::Result<()> {
             let mut file = File::create(&pending)?;
             std::io::copy(&mut std::io::stdin().lock(), &mut file)?;
-            file.flush()
+            // Nobody can send it again.
+            file.sync_all()?;
+            std::fs::rename(&pending, &path)?;
+            sync_folder(work)
         };
         copy().map_err(|error| EngineError::write(&pending, error))?;
-        std::fs::rename(&pending, &path).map_err(|error| EngineError::write(&path, error))?;
     }
     corpus.stdin_from(&path);
     Ok(())
@@ -547,7 +582,8 @@ impl OpenJob {
             };
             let mut findings = write(&ctx, &catalogue, &self.folder, self.job.outputs, before)?;
             if self.job.outputs.write != Shards::None && ctx.recipe.task == Task::Dedup {
-                findings.notes.extend(kept::write(&ctx, &catalogue, &self.folder, self.job.outputs)?);
+                let notes = kept::write(&ctx, &catalogue, &self.folder, self.job.outputs, &self.journal)?;
+                findings.notes.extend(notes);
             }
             clock.lap("write");
             results::read_samples(&ctx, &catalogue, &mut findings)?;
@@ -569,6 +605,7 @@ impl OpenJob {
             lexicon::count(&ctx, &ctx.profile, 0, &counted)
         })?;
         std::fs::rename(&counted, target).map_err(|error| EngineError::write(target, error))?;
+        sync(&[target.to_owned()])?;
         drop(self.lock.take());
         std::fs::remove_dir_all(&self.folder).map_err(|error| EngineError::write(&self.folder, error))?;
         Ok(found)
@@ -610,9 +647,8 @@ impl OpenJob {
             files: self.job.corpus.shards().iter().filter_map(address).collect(),
             outputs: self.job.outputs.options(),
         };
-        write_whole(&self.folder.join("run.json"), &pretty(&facts))?;
         write_whole(&self.folder.join("recipe.toml"), self.job.recipe.to_toml().as_bytes())?;
-        write_whole(&self.folder.join(SUMMARY), &pretty(summary))?;
+        delivered::conclude(&self.folder, &self.journal.results(), &self.beside, &facts, summary)?;
         let work = self.folder.join(WORK);
         let removed = std::fs::remove_dir_all(&work).map_err(|error| EngineError::write(&work, error));
         drop(self.lock.take());
@@ -638,9 +674,23 @@ impl OpenJob {
     }
 
     /// Moves the table of pairs to its place.
-    pub fn deliver_pairs(&self, target: &Path) -> Result<(), EngineError> {
-        let table = self.folder.join(results::pairs_name(self.job.outputs));
-        std::fs::rename(&table, target).map_err(|error| EngineError::write(target, error))
+    pub fn deliver_pairs(&mut self, target: &Path) -> Result<(), EngineError> {
+        let name = results::pairs_name(self.job.outputs);
+        let table = self.folder.join(&name);
+        sync(std::slice::from_ref(&table))?;
+        std::fs::rename(&table, target).map_err(|error| EngineError::write(target, error))?;
+        self.beside.push((name, target.to_owned()));
+        Ok(())
+    }
+
+    /// Bytes of scratch that a job which begins now will take, as far as its first documents tell.
+    pub fn scratch_foretold(&self) -> Option<u64> {
+        self.foretold.filter(|&bytes| bytes > 0)
+    }
+
+    /// True when scratch files of an earlier process did not survive, so that their work is done again.
+    pub fn lost_files(&self) -> bool {
+        self.recovered.lost
     }
 
     /// The recipe of the job.
@@ -663,13 +713,6 @@ pub(crate) fn address(shard: &lookalike_corpus::Shard) -> Option<String> {
         Origin::Object(address) => Some(address.clone()),
         _ => None,
     }
-}
-
-/// A small file for programs and people.
-pub(crate) fn pretty(value: &impl Serialize) -> Vec<u8> {
-    let mut text = serde_json::to_vec_pretty(value).expect("counts can be written");
-    text.push(b'\n');
-    text
 }
 
 struct Clock<'c> {

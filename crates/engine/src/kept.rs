@@ -12,6 +12,7 @@ use crate::error::EngineError;
 use crate::job::{Outputs, Shards};
 use crate::rejects;
 use crate::results::{Fates, rejected_records};
+use crate::store::journal::Journal;
 
 /// The folder that copies go to.
 pub(crate) fn folder_name(shards: Shards) -> Option<&'static str> {
@@ -28,6 +29,7 @@ pub(crate) fn write(
     catalogue: &Catalogue,
     folder: &Path,
     outputs: Outputs,
+    journal: &Journal,
 ) -> Result<Option<String>, EngineError> {
     let Some(name) = folder_name(outputs.write) else { return Ok(None) };
     let root = folder.join(name);
@@ -50,6 +52,7 @@ pub(crate) fn write(
     }
     let copies = Copies {
         root: &root,
+        journal,
         name,
         options: ctx.corpus.options(),
         content: ctx.content,

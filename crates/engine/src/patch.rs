@@ -26,6 +26,7 @@ use serde::Deserialize;
 
 use crate::copies::{Choice, Copies, Source};
 use crate::error::EngineError;
+use crate::store::journal::Journal;
 use crate::walk::{WalkError, Watch};
 
 /// What a document is known by.
@@ -36,6 +37,9 @@ pub enum By {
     /// Its ordinal, `n` in the list: the input must be the one that the list was made from.
     Number,
 }
+
+/// The folder for what is known of copies under way, beside them.
+const SCRATCH: &str = ".apply.work";
 
 /// A list of documents that go.
 #[derive(Debug, Clone)]
@@ -286,8 +290,9 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Copies all shards into a folder, which is there, without the documents that go. Copies that are there stay as they
-    /// are; documents of shards that cannot be copied, dumps of a wiki, go to `kept.jsonl.zst`.
+    /// Copies all shards into a folder, which is there, without the documents that go. Copies that the same call of a killed process made
+    /// stay as they are; documents of shards that cannot be copied, dumps of a wiki, go to `kept.jsonl.zst`. When `done` is called, all copies survive a loss
+    /// of power.
     pub fn write(
         &self,
         corpus: &Corpus,
@@ -295,14 +300,23 @@ impl Cut {
         root: &Path,
         threads: usize,
         watch: &Watch,
+        done: impl FnOnce() -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         let shards = corpus.shards().iter().zip(&self.shards).enumerate();
         let sources = shards
             .map(|(place, (shard, (format, _)))| Source { shard, format: Some(*format), place })
             .collect();
         let options = corpus.options();
-        let copies = Copies { root, name: "kept", options, content, annotate: false, threads, watch };
-        copies.write(sources, |source| Ok(Gone(&self.shards[source.place].1)))
+        let scratch = root.join(SCRATCH);
+        std::fs::create_dir_all(&scratch).map_err(|error| EngineError::write(&scratch, error))?;
+        let (journal, _) = Journal::open(&scratch, root, &[])?;
+        let journal = &*journal;
+        let copies =
+            Copies { root, journal, name: "kept", options, content, annotate: false, threads, watch };
+        copies.write(sources, |source| Ok(Gone(&self.shards[source.place].1)))?;
+        journal.sync()?;
+        done()?;
+        std::fs::remove_dir_all(&scratch).map_err(|error| EngineError::write(&scratch, error))
     }
 }
 

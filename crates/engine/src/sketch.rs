@@ -30,6 +30,7 @@ use crate::panel::{Panel, Seat};
 use crate::pipeline::{self, Batch, Feed, HEAVY, Record, Spare, Unit, Weight};
 use crate::reading::Readings;
 use crate::recipe::{Keep, Order, Task, Within};
+use crate::room::Foresight;
 use crate::sieve::Sieve;
 use crate::store::file::RunWriter;
 use crate::store::sort::{Posting, Postings, Sorter, existing};
@@ -303,7 +304,10 @@ fn write_unit(
     for keys in keys {
         meta.key_runs.push(keys.into_runs()?.len());
     }
-    ctx.save(&format!("u{unit:06}.done"), &meta)
+    ctx.save(&format!("u{unit:06}.done"), &meta)?;
+    // What is done counts as read, and what was taken for it is there.
+    let read = ctx.watch.bytes.load(std::sync::atomic::Ordering::Relaxed);
+    Foresight::from(0).look(ctx, read, ctx.input_bytes().unwrap_or(0))
 }
 
 /// A sorter for the keys of each method.

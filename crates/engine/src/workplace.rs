@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::{Corpus, Origin};
@@ -15,18 +16,19 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::context::{Settings, write_whole};
+use crate::delivered;
 use crate::error::EngineError;
 use crate::job::{
-    InputMark, LOCK, SUMMARY, TICKET, WORK, address, changed, digest_of, is_empty, lock, peak_memory, pretty,
-    receive_stdin, sweep,
+    InputMark, LOCK, RUN, SUMMARY, TICKET, WORK, address, begin_journal, changed, digest_of, is_empty, lock,
+    peak_memory, receive_stdin, sweep,
 };
 use crate::recipe::differences;
 use crate::store::facts;
 use crate::store::file::Label;
+use crate::store::journal::{Journal, Recovered};
 use crate::store::sort::Place;
 
 const RECIPE: &str = "recipe.toml";
-const RUN: &str = "run.json";
 
 /// A folder that is being worked in.
 #[derive(Debug)]
@@ -41,6 +43,8 @@ pub struct Workplace {
     seconds: BTreeMap<&'static str, f64>,
     scratch: u64,
     lock: Option<File>,
+    journal: Arc<Journal>,
+    recovered: Recovered,
 }
 
 /// What a piece of work is known again by.
@@ -115,7 +119,9 @@ impl Workplace {
         corpora.iter_mut().try_for_each(|corpus| receive_stdin(corpus, &work))?;
         sweep(folder);
         let ticket = Ticket { recipe: recipe.to_owned(), inputs: marks(corpora) };
-        ticket.same(folder)?;
+        let path = work.join(TICKET);
+        let begun = ticket.same(folder, &path)?;
+        let (journal, recovered) = begin_journal(folder, begun, || ticket.write(&path))?;
         let line = serde_json::to_vec(&ticket).expect("names can be written");
         let files = |corpus: &Corpus| corpus.shards().iter().filter_map(address).collect();
         Ok(Some(Workplace {
@@ -129,6 +135,8 @@ impl Workplace {
             seconds: BTreeMap::new(),
             scratch: 0,
             lock: Some(lock),
+            journal,
+            recovered,
         }))
     }
 
@@ -174,6 +182,16 @@ impl Workplace {
         self.scratch = self.scratch.max(bytes_in(&self.folder.join(WORK)));
     }
 
+    /// Puts all scratch files that are there on the disk.
+    pub fn sync(&self) -> Result<(), EngineError> {
+        self.journal.sync()
+    }
+
+    /// True when scratch files of an earlier process did not survive, so that their work is done again.
+    pub fn lost_files(&self) -> bool {
+        self.recovered.lost
+    }
+
     /// Writes a file of results.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), EngineError> {
         write_whole(&self.result(name), content)
@@ -194,9 +212,8 @@ impl Workplace {
             inputs: std::mem::take(&mut self.inputs),
             files: Files::new(std::mem::take(&mut self.files)),
         };
-        self.write(RUN, &pretty(&facts))?;
         self.write(RECIPE, self.recipe.as_bytes())?;
-        self.write(SUMMARY, &pretty(summary))?;
+        delivered::conclude(&self.folder, &self.journal.results(), &[], &facts, summary)?;
         let work = self.folder.join(WORK);
         let removed = std::fs::remove_dir_all(&work).map_err(|error| EngineError::write(&work, error));
         drop(self.lock.take());
@@ -238,15 +255,12 @@ fn finished(folder: &Path, recipe: &str, corpora: &[Corpus]) -> Result<bool, Eng
 }
 
 impl Ticket {
-    /// Refuses other work than was begun in the folder; notes what begins now.
-    fn same(&self, folder: &Path) -> Result<(), EngineError> {
-        let path = folder.join(WORK).join(TICKET);
-        let Ok(text) = std::fs::read_to_string(&path) else { return self.write(&path) };
+    /// Refuses other work than was begun in the folder; false when nothing was, or nothing survived that says what.
+    fn same(&self, folder: &Path, path: &Path) -> Result<bool, EngineError> {
+        let Ok(text) = std::fs::read_to_string(path) else { return Ok(false) };
         let (line, digest) = text.split_once('\n').unwrap_or_default();
-        let whole = digest.trim() == digest_of(line.as_bytes());
-        if !whole {
-            let what = "it does not match its checksum".to_owned();
-            return Err(EngineError::Damaged { file: path, what });
+        if digest.trim() != digest_of(line.as_bytes()) {
+            return Ok(false);
         }
         let Ok(before) = serde_json::from_str::<Ticket>(line) else {
             return Err(EngineError::Request(format!(
@@ -262,7 +276,7 @@ impl Ticket {
             let what = changed(&before.inputs.concat(), &self.inputs.concat());
             return Err(EngineError::InputChanged { folder: folder.to_owned(), what });
         }
-        Ok(())
+        Ok(true)
     }
 
     fn write(&self, path: &Path) -> Result<(), EngineError> {
@@ -334,7 +348,7 @@ mod tests {
                 "{finished}"
             );
             if let Some(work) = take("recipe", ["a", "b"]).unwrap() {
-                work.finish(&settings(), &0).unwrap();
+                work.finish(&settings(), &serde_json::json!({})).unwrap();
             }
         }
         let foreign = tempfile::tempdir().unwrap();

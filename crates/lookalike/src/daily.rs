@@ -201,6 +201,8 @@ impl Daily<'_> {
             Some(mark) => mark,
             None => {
                 place.save(FIRST, &index.next())?;
+                // Without it nobody would know later whose documents these are.
+                place.sync()?;
                 begun()
             }
         };
@@ -220,6 +222,9 @@ impl Daily<'_> {
         let made = |portion: &Portion<'_>| {
             let lines = rejections(portion);
             rejected.write_all(&lines).map_err(failed)?;
+            if !lines.is_empty() {
+                rejected.sync_data().map_err(failed)?;
+            }
             mark.rejected += lines.len() as u64;
             mark.progress = portion.progress;
             mark.skipped += portion.skipped;
@@ -241,7 +246,7 @@ impl Daily<'_> {
             walk::shards(&self.corpus, threads, |shard| patch.survey(shard, &self.corpus, watch, |_| Ok(())));
         let cut = patch.settle(&surveys.map_err(EngineError::from)?)?;
         let root = place.result("kept");
-        Ok(cut.write(&self.corpus, self.recipe.content()?, &root, threads, watch)?)
+        Ok(cut.write(&self.corpus, self.recipe.content()?, &root, threads, watch, || Ok(()))?)
     }
 }
 

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lookalike::corpus::write::Sink;
-use lookalike::corpus::{Compression, Corpus, CorpusError, List, Origin};
+use lookalike::corpus::{Corpus, CorpusError, List, Origin};
+use lookalike::engine::delivered::write_durably;
 use lookalike::engine::job::sweep;
 use lookalike::engine::patch::{By, Counts, Cut, Patch};
 use lookalike::text::hash;
@@ -22,6 +22,8 @@ use crate::progress::{Progress, Style, Total, thousands};
 
 /// Says in the folder what is written there; inputs pass over names that begin with a dot.
 const TICKET: &str = ".apply";
+/// Stands there behind the ticket when all is written.
+const DONE: &str = "done";
 
 pub(crate) fn run(args: &ApplyArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     if args.input.inputs.iter().any(|input| input == "-") {
@@ -37,13 +39,16 @@ pub(crate) fn run(args: &ApplyArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     };
     let patch = Patch::read(&name_of(&args.removed), List::open(&args.removed)?, by)?;
     let ticket = ticket(&corpus, args, &patch);
-    check_folder(&args.output, &ticket)?;
+    let done = check_folder(&args.output, &ticket)?;
     let rejections = Rejections::new(args.work.rejected.as_deref())?;
     let progress = Progress::show(args.work.progress, Total::Unknown, watch);
     let (cut, told) = find(args, &corpus, &patch, watch)?;
-    take_folder(&args.output, &ticket)?;
-    watch.begin(Stage { name: "write", total: corpus.bytes(), reads: true });
-    cut.write(&corpus, args.input.content_mode(), &args.output, args.threads(), watch)?;
+    if !done {
+        take_folder(&args.output, &ticket)?;
+        watch.begin(Stage { name: "write", total: corpus.bytes(), reads: true });
+        let conclude = || write_durably(&args.output.join(TICKET), format!("{ticket}{DONE}\n").as_bytes());
+        cut.write(&corpus, args.input.content_mode(), &args.output, args.threads(), watch, conclude)?;
+    }
     drop(progress);
     print(args, &cut.counts, &patch)?;
     finish(rejections, &told, args.work.strict)
@@ -88,12 +93,12 @@ fn ticket(corpus: &Corpus, args: &ApplyArgs, patch: &Patch) -> String {
     format!("{:032x}\n", hash::digest(all.as_bytes()))
 }
 
-/// Refuses a folder with something else in it than what the same command has begun.
-fn check_folder(folder: &Path, ticket: &str) -> Result<(), Failure> {
-    let ours = std::fs::read_to_string(folder.join(TICKET)).is_ok_and(|before| before == ticket);
+/// Refuses a folder with something else in it than what the same command has begun; true when it came to its end there.
+fn check_folder(folder: &Path, ticket: &str) -> Result<bool, Failure> {
+    let before = std::fs::read_to_string(folder.join(TICKET)).unwrap_or_default();
     let full = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
-    if ours || !full && !folder.is_file() {
-        return Ok(());
+    if before.starts_with(ticket) || !full && !folder.is_file() {
+        return Ok(before.strip_prefix(ticket).is_some_and(|more| more.trim() == DONE));
     }
     let name = folder.display();
     Err(Failure::Usage(format!("{name} is there, and not from the same input and list; name a new folder")))
@@ -104,11 +109,7 @@ fn take_folder(folder: &Path, ticket: &str) -> Result<(), Failure> {
     let name = |path: &Path| path.display().to_string();
     std::fs::create_dir_all(folder).map_err(|source| CorpusError::Write { name: name(folder), source })?;
     sweep(folder);
-    let path = folder.join(TICKET);
-    let mut sink = Sink::create(&path, Compression::None)?;
-    let written = sink.write_all(ticket.as_bytes());
-    written.map_err(|source| CorpusError::Write { name: name(&path), source })?;
-    Ok(sink.finish()?)
+    Ok(write_durably(&folder.join(TICKET), ticket.as_bytes())?)
 }
 
 fn print(args: &ApplyArgs, counts: &Counts, patch: &Patch) -> Result<(), Failure> {

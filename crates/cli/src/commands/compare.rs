@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 
 use super::job::ShownSide;
 use crate::args::{CompareArgs, right_segments};
-use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
 
@@ -39,7 +38,7 @@ pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
         settings: args.resources.settings(args.matching.spool),
         outputs: Outputs { format, write: Shards::None, annotate: false, suffix: "" },
     };
-    super::job::say_what_it_takes(&job);
+    super::job::say_what_it_takes(&job, args.resources.progress);
     match job.open(&args.output)? {
         Opened::Finished(_) => {
             let before: Asked = super::job::summary(&args.output)?;
@@ -49,7 +48,10 @@ pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
                     args.output.display()
                 )));
             }
-            tell(format_args!("{} holds this job, finished; nothing is left to do", args.output.display()));
+            args.resources.progress.note(format_args!(
+                "{} holds this job, finished; nothing is left to do",
+                args.output.display()
+            ));
         }
         Opened::Open(open) => work(*open, args, watch)?,
     }
@@ -80,6 +82,7 @@ struct Asked {
 
 /// Runs the job to its end.
 fn work(mut open: OpenJob, args: &CompareArgs, watch: &Arc<Watch>) -> Result<(), Failure> {
+    super::job::say_how_it_begins(&open, args.resources.progress);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     let recipe = open.recipe().clone();

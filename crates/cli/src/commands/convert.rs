@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use lookalike::corpus::ReadOptions;
 use lookalike::corpus::write::Writer;
+use lookalike::corpus::write::sync::sync;
 use lookalike::walk::{self, Found, Watch};
 
 use super::rejections::Rejections;
@@ -45,6 +46,7 @@ pub(crate) fn run(args: &ConvertArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
     drop(progress);
     watch.check()?;
     writer.finish()?;
+    sync(std::slice::from_ref(&args.output))?;
     if args.work.progress != Style::None {
         tell(format_args!("{}: {} documents", args.output.display(), thousands(written)));
     }

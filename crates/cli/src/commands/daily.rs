@@ -10,7 +10,6 @@ use lookalike::walk::Watch;
 
 use super::{dedup, job};
 use crate::args::{DedupArgs, SpoolArg, TableFormat, WriteArg};
-use crate::console::tell;
 use crate::exit::Failure;
 use crate::progress::{Progress, Total};
 
@@ -54,7 +53,9 @@ pub(super) fn run(
     let summary = match findings {
         Some(findings) => findings.summary,
         None => {
-            tell(format_args!("{} holds this job, finished; nothing is left to do", folder.display()));
+            args.resources
+                .progress
+                .note(format_args!("{} holds this job, finished; nothing is left to do", folder.display()));
             job::summary(&folder)?
         }
     };

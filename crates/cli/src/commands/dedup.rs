@@ -11,7 +11,6 @@ use lookalike::{page, report};
 
 use super::{daily, plan, sample};
 use crate::args::DedupArgs;
-use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
 
@@ -50,11 +49,13 @@ pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     }
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(SAMPLE_FOLDER));
     super::job::outside(&args.input.inputs, &folder)?;
-    super::job::say_what_it_takes(&job);
+    super::job::say_what_it_takes(&job, args.resources.progress);
     let recipe = job.recipe.clone();
     let summary = match job.open(&folder)? {
         Opened::Finished(summary) => {
-            tell(format_args!("{} holds this job, finished; nothing is left to do", folder.display()));
+            args.resources
+                .progress
+                .note(format_args!("{} holds this job, finished; nothing is left to do", folder.display()));
             *summary
         }
         Opened::Open(open) => {
@@ -76,6 +77,7 @@ fn work(
     args: &DedupArgs,
     watch: &Arc<Watch>,
 ) -> Result<Findings, Failure> {
+    super::job::say_how_it_begins(&open, args.resources.progress);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     drop(progress);

@@ -10,7 +10,6 @@ use lookalike::engine::{Job, OpenJob, Opened, Outputs, Shards, Summary};
 use lookalike::walk::Watch;
 
 use crate::args::PairsArgs;
-use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::outputs::apart_from;
 use crate::progress::{Progress, Total, thousands};
@@ -34,7 +33,7 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         settings: args.resources.settings(args.matching.spool),
         outputs,
     };
-    super::job::say_what_it_takes(&job);
+    super::job::say_what_it_takes(&job, args.resources.progress);
     let mut name = args.output.clone().into_os_string();
     name.push(".job");
     let folder = PathBuf::from(name);
@@ -47,7 +46,9 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
                     args.output.display()
                 )));
             }
-            tell(format_args!("{} holds this job, finished; nothing is left to do", folder.display()));
+            args.resources
+                .progress
+                .note(format_args!("{} holds this job, finished; nothing is left to do", folder.display()));
             *summary
         }
         Opened::Open(open) => work(*open, args, watch)?,
@@ -71,6 +72,7 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
 }
 
 fn work(mut open: OpenJob, args: &PairsArgs, watch: &Arc<Watch>) -> Result<Summary, Failure> {
+    super::job::say_how_it_begins(&open, args.resources.progress);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     drop(progress);

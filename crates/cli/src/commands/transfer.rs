@@ -22,7 +22,6 @@ use serde::Deserialize;
 use super::job::ShownSide;
 use super::lists;
 use crate::args::{SnapshotArgs, TransferArgs, right_segments};
-use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
 
@@ -50,7 +49,7 @@ pub(crate) fn run(args: &TransferArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
     let asked = asked(args, &recipe, &files, [&old, &new]);
     match finished(&args.output)? {
         Some(before) if before == asked => {
-            tell(format_args!(
+            args.resources.progress.note(format_args!(
                 "{} holds this transfer, finished; nothing is left to do",
                 args.output.display()
             ));
@@ -157,9 +156,10 @@ fn work(
         settings: args.resources.settings(args.matching.spool),
         outputs: Outputs::default(),
     };
-    super::job::say_what_it_takes(&job);
+    super::job::say_what_it_takes(&job, args.resources.progress);
     let memory = job.settings.memory / 4;
     let Opened::Open(mut open) = job.open(&args.output)? else { return Ok(()) };
+    super::job::say_how_it_begins(&open, args.resources.progress);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     let recipe = open.recipe().clone();

@@ -23,7 +23,10 @@ pub(crate) fn run(args: &UrlsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
     drop(progress);
     let summary = match found? {
         Found::Before(summary) => {
-            tell(format_args!("{} holds this job, finished; nothing is left to do", args.output.display()));
+            args.resources.progress.note(format_args!(
+                "{} holds this job, finished; nothing is left to do",
+                args.output.display()
+            ));
             summary
         }
         Found::Now(summary) => summary,
