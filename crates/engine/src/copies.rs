@@ -137,6 +137,8 @@ impl Copies<'_> {
                 let _ = std::fs::remove_file(&target);
                 Err(error)
             }
+            // A file that is one document, and goes, has no copy.
+            (None, Some(_)) if !target.exists() => Ok(()),
             (None, Some(_)) => self.journal.delivered(&target),
             (None, None) => Err(EngineError::Stopped),
         }
