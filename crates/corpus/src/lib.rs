@@ -29,6 +29,8 @@
 //! - [`corpus`]: inputs named on a command line become shards in a fixed order
 //! - [`reader`]: a shard becomes items
 //! - [`options`]: field names and limits
+//! - [`losses`]: how many records may be rejected, and for which reasons they were
+//! - `look`: the first records, before the work
 //! - [`table`]: documents that are in memory already
 //! - [`list`]: files that are no corpora, uncompressed
 //! - [`error`]: what stops the work, in one sentence each
@@ -42,6 +44,8 @@ pub mod error;
 mod formats;
 mod input;
 pub mod list;
+mod look;
+pub mod losses;
 pub mod options;
 pub mod reader;
 mod record;
@@ -54,6 +58,7 @@ pub use error::CorpusError;
 pub use formats::jsonl::{LineReader, Lines, LinesView};
 pub use input::compression::Compression;
 pub use list::List;
+pub use losses::{Loss, Losses, MaxRejected};
 pub use options::{Decoding, Fields, Namespaces, ReadOptions};
 pub use reader::{Item, Reader};
 pub use sniff::Format;

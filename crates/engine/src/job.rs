@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::write::rows::RowFormat;
-use lookalike_corpus::{Corpus, Origin};
+use lookalike_corpus::{Corpus, Loss, Origin};
 use lookalike_text::hash;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,7 @@ use crate::kept;
 use crate::lexicon::{self, Counted};
 use crate::order;
 use crate::recipe::{JobRecipe, Task};
+use crate::rejections;
 use crate::results::{self, Before, Findings};
 use crate::sketch::{self, Row};
 use crate::survey;
@@ -112,6 +113,19 @@ pub struct Summary {
     /// Documents of the other corpus.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub against: u64,
+    /// Records of the other corpus that could not be read.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub against_rejected: u64,
+    /// Why records could not be read, the most frequent reason first, those of the other corpus behind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Loss>,
+}
+
+impl Summary {
+    /// Records of both corpora that could not be read.
+    pub fn all_rejected(&self) -> u64 {
+        self.rejected + self.against_rejected
+    }
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -250,13 +264,16 @@ impl Job {
             return Ok(Opened::Finished(Box::new(done)));
         }
         lexicon::check(&self.recipe, self.lexicon.as_deref())?;
+        self.look()?;
         std::fs::create_dir_all(&work).map_err(|error| EngineError::write(&work, error))?;
         let lock = lock(folder, &work.join(LOCK))?;
         // Whoever held the lock a moment ago may have come to the end.
         if let Some(done) = self.finished(folder)? {
             return Ok(Opened::Finished(Box::new(done)));
         }
-        receive_stdin(&mut self.corpus, &work)?;
+        if receive_stdin(&mut self.corpus, &work)? {
+            self.look()?;
+        }
         sweep(folder);
         let ticket =
             Ticket { recipe: self.recipe.to_toml(), inputs: self.inputs(), outputs: self.outputs.options() };
@@ -341,6 +358,14 @@ impl Job {
             "the job in {} was begun with {before} and not with {now}; give the same, or name another folder",
             folder.display()
         )))
+    }
+
+    /// Refuses an input whose first records lack a field that was named, or are no documents.
+    fn look(&self) -> Result<(), EngineError> {
+        for corpus in self.against.iter().chain([&self.corpus]) {
+            corpus.look(self.recipe.needs_addresses())?;
+        }
+        Ok(())
     }
 
     fn inputs_digest(&self) -> String {
@@ -472,10 +497,10 @@ fn modified(path: &Path) -> Option<u64> {
     time.duration_since(UNIX_EPOCH).ok().map(|since| since.as_nanos() as u64)
 }
 
-/// Puts standard input into a file, so that it can be read again.
-pub(crate) fn receive_stdin(corpus: &mut Corpus, work: &Path) -> Result<(), EngineError> {
+/// Puts standard input into a file, so that it can be read again; false when it is not asked for.
+pub(crate) fn receive_stdin(corpus: &mut Corpus, work: &Path) -> Result<bool, EngineError> {
     if !corpus.shards().iter().any(|shard| shard.origin == Origin::Stdin) {
-        return Ok(());
+        return Ok(false);
     }
     let path = work.join("stdin");
     if !path.exists() {
@@ -489,7 +514,7 @@ pub(crate) fn receive_stdin(corpus: &mut Corpus, work: &Path) -> Result<(), Engi
         std::fs::rename(&pending, &path).map_err(|error| EngineError::write(&path, error))?;
     }
     corpus.stdin_from(&path);
-    Ok(())
+    Ok(true)
 }
 
 pub(crate) fn changed(before: &[InputMark], now: &[InputMark]) -> String {
@@ -532,6 +557,7 @@ impl OpenJob {
                 clock.lap("order");
             }
             let catalogue = Catalogue::load(&ctx)?;
+            rejections::check(&ctx, &catalogue)?;
             ctx.budget.admit(catalogue.len().into())?;
             let collapsed = classes::collapse(&ctx, &catalogue)?;
             clock.lap("collapse");
@@ -566,7 +592,9 @@ impl OpenJob {
         let counted = self.folder.join(WORK).join("words");
         let found = pool.install(|| {
             let ctx = self.context(watch)?;
-            lexicon::count(&ctx, &ctx.profile, 0, &counted)
+            let found = lexicon::count(&ctx, &ctx.profile, 0, &counted)?;
+            rejections::check_counted(ctx.corpus, found.records, found.rejected, watch)?;
+            Ok::<_, EngineError>(found)
         })?;
         std::fs::rename(&counted, target).map_err(|error| EngineError::write(target, error))?;
         drop(self.lock.take());

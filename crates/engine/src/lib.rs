@@ -45,6 +45,7 @@ pub mod patch;
 pub mod pipeline;
 mod reading;
 pub mod recipe;
+mod rejections;
 mod rejects;
 pub mod results;
 pub mod shelf;

@@ -112,7 +112,9 @@ impl Workplace {
         if finished(folder, recipe, corpora)? {
             return Ok(None);
         }
-        corpora.iter_mut().try_for_each(|corpus| receive_stdin(corpus, &work))?;
+        for corpus in corpora.iter_mut() {
+            receive_stdin(corpus, &work)?;
+        }
         sweep(folder);
         let ticket = Ticket { recipe: recipe.to_owned(), inputs: marks(corpora) };
         ticket.same(folder)?;

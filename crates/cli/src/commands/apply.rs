@@ -18,7 +18,7 @@ use crate::args::{ApplyArgs, ByArg};
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::outputs::apart_from;
-use crate::progress::{Progress, Style, Total, thousands};
+use crate::progress::{Progress, Total, thousands};
 
 /// Says in the folder what is written there; inputs pass over names that begin with a dot.
 const TICKET: &str = ".apply";
@@ -38,15 +38,18 @@ pub(crate) fn run(args: &ApplyArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     let patch = Patch::read(&name_of(&args.removed), List::open(&args.removed)?, by)?;
     let ticket = ticket(&corpus, args, &patch);
     check_folder(&args.output, &ticket)?;
-    let rejections = Rejections::new(args.work.rejected.as_deref())?;
+    let mut rejections = Rejections::new(args.work.rejected.as_deref())?;
     let progress = Progress::show(args.work.progress, Total::Unknown, watch);
     let (cut, told) = find(args, &corpus, &patch, watch)?;
+    told.iter().try_for_each(|told| rejections.tell_all(told))?;
+    let documents = cut.counts.documents - cut.counts.rejected;
+    rejections.check(documents, args.work.max_rejected.unwrap_or_default())?;
     take_folder(&args.output, &ticket)?;
     watch.begin(Stage { name: "write", total: corpus.bytes(), reads: true });
     cut.write(&corpus, args.input.content_mode(), &args.output, args.threads(), watch)?;
     drop(progress);
     print(args, &cut.counts, &patch)?;
-    finish(rejections, &told, args.work.strict)
+    Ok(rejections.finish(args.work.strict)?)
 }
 
 /// Finds the listed documents in all shards.
@@ -67,11 +70,6 @@ fn find(
     Ok((patch.settle(&surveys)?, told))
 }
 
-fn finish(mut rejections: Rejections, told: &[Told], strict: bool) -> Result<Outcome, Failure> {
-    told.iter().try_for_each(|told| rejections.tell_all(told))?;
-    Ok(rejections.finish(strict)?)
-}
-
 /// What is written from what, in one word.
 fn ticket(corpus: &Corpus, args: &ApplyArgs, patch: &Patch) -> String {
     let modified = |path: &Path| std::fs::metadata(path).and_then(|facts| facts.modified()).ok();
@@ -83,7 +81,7 @@ fn ticket(corpus: &Corpus, args: &ApplyArgs, patch: &Patch) -> String {
             _ => format!("{} {:?}", shard.name, shard.bytes),
         })
         .collect();
-    let (options, content) = (corpus.options(), args.input.content_mode());
+    let (options, content) = (corpus.options().deciding(), args.input.content_mode());
     let all = format!("{} {shards:?} {options:?} {content:?} {}", env!("CARGO_PKG_VERSION"), patch.digest());
     format!("{:032x}\n", hash::digest(all.as_bytes()))
 }
@@ -124,13 +122,11 @@ fn print(args: &ApplyArgs, counts: &Counts, patch: &Patch) -> Result<(), Failure
     ] {
         writeln!(out, "{name:<18}{:>14}", thousands(number))?;
     }
-    if args.work.progress != Style::None {
-        let by = match args.by {
-            ByArg::Id => "id",
-            ByArg::N => "n, their place in the input",
-        };
-        tell(format_args!("{}: documents went by {by}", args.output.display()));
-    }
+    let by = match args.by {
+        ByArg::Id => "id",
+        ByArg::N => "n, their place in the input",
+    };
+    tell(format_args!("{}: documents went by {by}", args.output.display()));
     if counts.duplicates > 0 {
         let way = if patch.has_numbers() { "; --by n takes single documents" } else { "" };
         let count = thousands(counts.duplicates);

@@ -78,7 +78,7 @@ fn desk<'d>(args: &ExperimentArgs, output: &std::path::Path, watch: &'d Watch) -
         [] => None,
         inputs => Some(Collection {
             name: lab::name_of(inputs),
-            corpus: Corpus::open(inputs, args.reading.options())?,
+            corpus: Corpus::open(inputs, args.resources.reading(args.reading.options()))?,
             content: args.reading.content_mode(),
             generated: false,
         }),
