@@ -52,7 +52,9 @@ impl Failure {
     pub fn code(&self) -> u8 {
         match self {
             Failure::Usage(_) => USAGE,
-            Failure::Work(WalkError::Corpus(CorpusError::UnknownOutput { .. })) => USAGE,
+            Failure::Work(WalkError::Corpus(
+                CorpusError::UnknownOutput { .. } | CorpusError::Memory { .. },
+            )) => USAGE,
             Failure::Work(WalkError::Stopped) => INTERRUPTED,
             Failure::Job(EngineError::Request(_) | EngineError::Memory { .. }) => USAGE,
             Failure::Job(EngineError::Stopped) => INTERRUPTED,

@@ -1,6 +1,9 @@
 //! How a corpus is to be read: what changes which documents come out.
 
-use crate::Format;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{CorpusError, Format};
 
 /// Names of the fields or columns that make a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,8 +87,55 @@ pub struct ReadOptions {
     /// JSON lines: values as they stand. Tables: texts. Parquet: nested as it is. A name that outputs need for themselves (`id`,
     /// `url`, `text`) has an underscore behind it.
     pub others: bool,
-    /// Memory for decoders. It changes which files can be read, and nothing that is read.
+    /// Memory for windows of compressed files. It changes which files can be read, and nothing that is read.
     pub decoding: Decoding,
+    /// Memory that decoded pages may take.
+    pub decoders: DecoderMemory,
+}
+
+/// The most memory that the decoded pages of one open shard may take. It is shared by all
+/// clones and may be set at any time; no result depends on it.
+#[derive(Debug, Clone)]
+pub struct DecoderMemory(Arc<[AtomicU64; 3]>);
+
+impl Default for DecoderMemory {
+    /// As much as they ask for.
+    fn default() -> Self {
+        DecoderMemory(Arc::new([u64::MAX, 0, 1].map(AtomicU64::new)))
+    }
+}
+
+impl PartialEq for DecoderMemory {
+    /// Results are equal for any.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for DecoderMemory {}
+
+impl DecoderMemory {
+    /// Allows each decoder `most` bytes. A process that allows it one byte more needs `factor` bytes more, beside `base` bytes for
+    /// everything else.
+    pub fn allow(&self, most: u64, base: u64, factor: u64) {
+        for (place, number) in self.0.iter().zip([most, base, factor]) {
+            place.store(number, Ordering::Relaxed);
+        }
+    }
+
+    /// Bytes that one decoder may take.
+    pub fn most(&self) -> u64 {
+        self.0[0].load(Ordering::Relaxed)
+    }
+
+    /// The error about something that would take a decoder `bytes` bytes, with the memory that would do.
+    pub fn too_small(&self, what: &str, bytes: u64) -> CorpusError {
+        let [_, base, factor] = [0, 1, 2].map(|place: usize| self.0[place].load(Ordering::Relaxed));
+        CorpusError::Memory {
+            why: what.to_owned(),
+            needed: base.saturating_add(factor.saturating_mul(bytes)),
+        }
+    }
 }
 
 impl Default for ReadOptions {
@@ -100,6 +150,7 @@ impl Default for ReadOptions {
             extras: Vec::new(),
             others: false,
             decoding: Decoding::default(),
+            decoders: DecoderMemory::default(),
         }
     }
 }

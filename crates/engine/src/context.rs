@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use crate::error::EngineError;
 use crate::measure::Measure;
 use crate::panel::Panel;
-use crate::pipeline::{self, Batch, Shape, Unit};
+use crate::pipeline::{self, Batch, HEAVY, Shape, Unit, weight_of_text};
 use crate::recipe::{JobRecipe, Keep, Order, Within};
 use crate::store::facts;
 use crate::store::file::Label;
@@ -50,13 +50,25 @@ impl Settings {
         corpus.bound_decoders(Decoding { memory: self.memory, share: 4 * readers });
     }
 
+    /// Refuses a cap on memory that cannot hold a large text with its words, beside so many bytes; returns whether it is large, and its
+    /// like should be handled one at a time.
+    pub fn admit_text(&self, text: &str, beside: u64) -> Result<bool, EngineError> {
+        if text.len() < HEAVY {
+            return Ok(false);
+        }
+        Budget::new(self, 0)?.admit_document(beside + weight_of_text(text) as u64)?;
+        Ok(true)
+    }
+
     /// How many threads and how many units at once, when so many bytes of `room` are left for buffers.
     pub fn shape(&self, room: u64, max_document_bytes: u64) -> Shape {
         // Each unit under way has a reader whose window may grow to the longest document.
         let window = 3 * max_document_bytes / 2;
         let threads = self.threads.max(1);
         let drivers = (room / 2 / window.max(MIB)).clamp(1, threads as u64) as usize;
-        Shape { threads, drivers, waiting_bytes: room as usize / 6 }
+        let decoder_bytes = room / 2 / drivers as u64;
+        let beside = self.memory.saturating_sub(room);
+        Shape { threads, drivers, waiting_bytes: room as usize / 6, decoder_bytes, beside }
     }
 }
 
@@ -104,6 +116,9 @@ impl Spool {
 }
 
 const MIB: u64 = 1 << 20;
+
+/// What a file takes in the list of files and in all that is known of it, with a path of a hundred bytes.
+const PER_FILE: u64 = 400;
 
 /// The memory of a run, handed out in parts.
 #[derive(Debug, Clone, Copy)]
@@ -218,6 +233,9 @@ impl<'j> Context<'j> {
         settings: &'j Settings,
         watch: &'j Watch,
     ) -> Result<Self, EngineError> {
+        let max_document_bytes = recipe.reading.max_document_bytes;
+        let budget = Budget::new(settings, max_document_bytes)?;
+        settings.shape(budget.free(0, 0), max_document_bytes).allow(corpus);
         let panel = recipe.panel()?;
         let (mut measure, profile) = (recipe.measure()?, recipe.profile()?);
         let mut measuring = profile.clone();
@@ -243,7 +261,7 @@ impl<'j> Context<'j> {
             corpus,
             lexicon: None,
             settings,
-            budget: Budget::new(settings, recipe.reading.max_document_bytes)?,
+            budget,
             watch,
             work: PathBuf::new(),
             stamp: 0,
@@ -292,6 +310,12 @@ impl Context<'_> {
     /// Tells whoever watches that a stage begins.
     pub(crate) fn begin(&self, name: &'static str, total: Option<u64>, reads: bool) {
         self.watch.begin(Stage { name, total, reads });
+    }
+
+    /// Sets memory aside for the lists of files, and for what becomes known of each file.
+    pub(crate) fn hold_lists(&mut self) -> Result<(), EngineError> {
+        let files: u64 = self.corpora().map(|corpus| corpus.shards().len() as u64).sum();
+        self.budget.hold(PER_FILE * files, &format!("a list of {files} files"))
     }
 
     /// The corpora that are read, those to compare with first.

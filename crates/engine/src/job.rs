@@ -584,6 +584,7 @@ impl OpenJob {
     pub(crate) fn context<'j>(&'j self, watch: &'j Watch) -> Result<Context<'j>, EngineError> {
         let mut ctx = Context::new(&self.job.recipe, &self.job.corpus, &self.job.settings, watch)?;
         ctx.against = self.job.against.as_ref();
+        ctx.hold_lists()?;
         ctx.lexicon = self.job.lexicon.clone();
         ctx.work = self.folder.join(WORK);
         ctx.stamp = self.stamp;

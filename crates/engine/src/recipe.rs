@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use lookalike_corpus::{Decoding, Fields, Namespaces, ReadOptions};
+use lookalike_corpus::{Fields, Namespaces, ReadOptions};
 use lookalike_methods::{Method, Setting, method};
 use lookalike_model::{Recipe, Similarity, Threshold};
 use lookalike_text::extract::ContentMode;
@@ -388,10 +388,8 @@ impl JobRecipe {
             revisions: reading.revisions,
             namespaces: namespaces(&reading.namespaces)?,
             format,
-            addresses: false,
             extras,
-            others: false,
-            decoding: Decoding::default(),
+            ..ReadOptions::default()
         })
     }
 

@@ -5,7 +5,11 @@
 //! together with the one character before it and everything unstable behind it. A stable character starts
 //! afresh whatever stands before it, so this equals normalising the whole text; a test holds it to that.
 
+use std::collections::HashMap;
+
 use icu_normalizer::ComposingNormalizerBorrowed;
+
+use crate::class::{Class, UNSTABLE_NFKC};
 
 /// A Unicode normal form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,6 +44,40 @@ impl Normaliser {
     }
 }
 
+/// What a text becomes in the compatible form, which may be far more than it was: one character of three bytes has eighteen in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Growth {
+    /// Bytes beyond those of the text.
+    pub bytes: usize,
+    /// Blanks beyond those of the text, each of which begins another word.
+    pub blanks: usize,
+}
+
+impl Growth {
+    /// Measures a text, character by character.
+    pub fn of(text: &str) -> Growth {
+        let mut normaliser = Normaliser::new(Form::Nfkc);
+        let mut known: HashMap<char, Growth> = HashMap::new();
+        let mut all = Growth::default();
+        let mut rest = text;
+        while let Some(at) = rest.bytes().position(|byte| byte >= 0xc2) {
+            let Some(next) = rest[at..].chars().next() else { break };
+            rest = &rest[at + next.len_utf8()..];
+            if !Class::of(next).is_any(UNSTABLE_NFKC) {
+                continue;
+            }
+            let growth = *known.entry(next).or_insert_with(|| {
+                let normal = normaliser.run(next.encode_utf8(&mut [0; 4]));
+                let blanks = normal.bytes().filter(|&byte| byte == b' ').count();
+                Growth { bytes: normal.len().saturating_sub(next.len_utf8()), blanks }
+            });
+            all.bytes += growth.bytes;
+            all.blanks += growth.blanks;
+        }
+        all
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +103,18 @@ mod tests {
             Form::Nfkc => ComposingNormalizerBorrowed::new_nfkc().normalize(text),
         };
         whole.chars().flat_map(char::to_lowercase).collect()
+    }
+
+    #[test]
+    fn growth_is_told_before_it_happens() {
+        for text in ["plain", "Größe", "ﬁne Ａ１ ﷺ ½ Å ẞ ①", "ﷺﷺ㎮ ㎮"] {
+            let Growth { bytes, blanks } = Growth::of(text);
+            let whole = ComposingNormalizerBorrowed::new_nfkc().normalize(text);
+            assert!(text.len() + bytes >= whole.len(), "{text}");
+            let count = |text: &str| text.matches(' ').count();
+            assert_eq!(count(text) + blanks, count(&whole), "{text}");
+        }
+        assert_eq!(Growth::of("ﷺ"), Growth { bytes: 30, blanks: 3 });
     }
 
     #[test]

@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lookalike::asked::{self, Documents, size};
-use lookalike::corpus::{Corpus, Decoding, Fields, Format, Namespaces, ReadOptions};
+use lookalike::corpus::{Corpus, Fields, Format, Namespaces, ReadOptions};
+use lookalike::engine::{Settings, Spool};
 use lookalike::text::Profile;
 use lookalike::text::extract::ContentMode;
 
@@ -298,10 +299,7 @@ impl ReadingArgs {
             revisions: self.revisions,
             namespaces: self.namespaces.clone(),
             format: self.input_format,
-            addresses: false,
-            extras: Vec::new(),
-            others: false,
-            decoding: Decoding::default(),
+            ..ReadOptions::default()
         }
     }
 
@@ -347,6 +345,23 @@ pub struct WorkArgs {
     /// Each line has source, position, unit (byte of the uncompressed shard, or row) and reason.
     #[arg(long, value_name = "FILE", help_heading = "Work")]
     pub rejected: Option<PathBuf>,
+
+    /// Most memory to take; half of the machine's by default
+    ///
+    /// K, M and G stand for powers of 1024. At least 128M, 4M per thread and twice --max-document-bytes.
+    #[arg(long, value_name = "SIZE", help_heading = "Work", value_parser = size)]
+    pub memory: Option<u64>,
+}
+
+impl WorkArgs {
+    /// Allows the readers of a corpus their share of memory; returns how the work is done, on no more threads than there is memory for.
+    pub fn settings(&self, corpus: &Corpus, threads: usize) -> Result<Settings, Failure> {
+        let settings = asked::settings(Some(threads), self.memory, Spool::Auto);
+        let longest = corpus.options().max_document_bytes as u64;
+        let shape = settings.shape(settings.room(longest)?, longest);
+        shape.allow(corpus);
+        Ok(Settings { threads: shape.drivers, ..settings })
+    }
 }
 
 /// `corpus stats`

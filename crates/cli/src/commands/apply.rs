@@ -31,6 +31,7 @@ pub(crate) fn run(args: &ApplyArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     outside(&args.input.inputs, &args.output)?;
     let corpus = args.input.corpus()?;
     apart_from(&corpus, &args.work.rejected.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let settings = args.work.settings(&corpus, args.threads())?;
     let by = match args.by {
         ByArg::Id => By::Id,
         ByArg::N => By::Number,
@@ -40,10 +41,10 @@ pub(crate) fn run(args: &ApplyArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     check_folder(&args.output, &ticket)?;
     let rejections = Rejections::new(args.work.rejected.as_deref())?;
     let progress = Progress::show(args.work.progress, Total::Unknown, watch);
-    let (cut, told) = find(args, &corpus, &patch, watch)?;
+    let (cut, told) = find(args, &corpus, &patch, settings.threads, watch)?;
     take_folder(&args.output, &ticket)?;
     watch.begin(Stage { name: "write", total: corpus.bytes(), reads: true });
-    cut.write(&corpus, args.input.content_mode(), &args.output, args.threads(), watch)?;
+    cut.write(&corpus, args.input.content_mode(), &args.output, settings.threads, watch)?;
     drop(progress);
     print(args, &cut.counts, &patch)?;
     finish(rejections, &told, args.work.strict)
@@ -54,10 +55,11 @@ fn find(
     args: &ApplyArgs,
     corpus: &Corpus,
     patch: &Patch,
+    threads: usize,
     watch: &Watch,
 ) -> Result<(Cut, Vec<Told>), Failure> {
     watch.begin(Stage { name: "find", total: corpus.bytes(), reads: true });
-    let found = walk::shards(corpus, args.threads(), |shard| {
+    let found = walk::shards(corpus, threads, |shard| {
         let mut waiting = Waiting::new(args.work.rejected.is_some());
         let survey =
             patch.survey(shard, corpus, watch, |rejection| Ok(waiting.add(&shard.name, rejection)?))?;

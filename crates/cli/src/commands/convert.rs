@@ -23,6 +23,7 @@ pub(crate) fn run(args: &ConvertArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
         .map(PathBuf::as_path)
         .collect();
     apart_from(&corpus, &outputs)?;
+    args.work.settings(&corpus, 1)?;
     let mut writer = Writer::create(&args.output)?;
     let mut rejections = Rejections::new(args.work.rejected.as_deref())?;
     let total = corpus.bytes().map_or(Total::Unknown, Total::Bytes);

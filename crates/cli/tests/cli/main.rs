@@ -18,6 +18,7 @@ mod judgments; // judgments and runs: counted, and without near-duplicates
 mod kept; // copies of the input shards: kept and removed make all
 mod lab; // methods measured on a corpus, goals reached, experiments repeated
 mod limits; // huge lines in little memory, thousands of files, any number of threads
+mod memory; // a cap that holds against inputs made to break it
 mod methods; // all methods alone, together, and with lexicons
 mod names; // odd file names, links, devices, and outputs that would fall on inputs
 mod order; // documents in the order of a field: held against a sorted copy, killed, refused

@@ -5,7 +5,10 @@
 //! its row, where Arrow would give up the whole batch.
 
 mod extras;
+mod header;
 mod others;
+mod pages;
+mod unpack;
 
 use std::fs::File;
 use std::ops::Range;
@@ -28,19 +31,24 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescPtr, SchemaDescriptor};
 
 use self::extras::Leaf;
 use self::others::OtherColumns;
+use self::pages::Pages;
+pub(crate) use self::pages::{PageLimits, TooLarge};
 use crate::reader::Records;
 use crate::record::{ExtraValues, Ledger};
 use crate::{CorpusError, Fields, Item};
 
-/// About how much of a row group is decoded at once, by the sizes in its metadata.
+/// Most rows of a column that are decoded at once.
+pub(crate) const BATCH_ROWS: usize = 4096;
+
+/// About how much is decoded at once of columns that may have many values in a row, by the sizes in the metadata.
 const BATCH_BYTES: u64 = 4 << 20;
-const BATCH_ROWS: u64 = 4096;
 
 pub(crate) struct ParquetShard {
     file: SerializedFileReader<File>,
     ledger: Ledger,
     consumed: Arc<AtomicU64>,
     leaves: Leaves,
+    limits: PageLimits,
     /// The row group to be opened next, and the number of its first row.
     next_group: usize,
     next_row: u64,
@@ -58,6 +66,7 @@ impl ParquetShard {
     /// Reads the footer. `consumed` grows by the size on disk of every row group that is done with.
     pub(crate) fn open(file: File, ledger: Ledger, consumed: Arc<AtomicU64>) -> Result<Self, CorpusError> {
         let length = file.metadata().map_err(CorpusError::reading(&ledger.shard))?.len();
+        let again = file.try_clone().map_err(CorpusError::reading(&ledger.shard))?;
         let file =
             guarded(|| SerializedFileReader::new(file)).map_err(|error| unreadable(&ledger.shard, error))?;
         let leaves = Leaves::named(file.metadata().file_metadata().schema_descr(), &ledger)?;
@@ -68,6 +77,11 @@ impl ParquetShard {
             );
             return Err(CorpusError::Unsupported { name: ledger.shard, why });
         }
+        let limits = PageLimits {
+            file: Arc::new(again),
+            most: ledger.options.decoders.most() / leaves.shares(),
+            longest: ledger.limit() + 1,
+        };
         let number = String::new();
         let extras = ExtraValues::new(&ledger.options);
         Ok(ParquetShard {
@@ -75,6 +89,7 @@ impl ParquetShard {
             ledger,
             consumed,
             leaves,
+            limits,
             next_group: 0,
             next_row: 0,
             group: None,
@@ -85,33 +100,46 @@ impl ParquetShard {
         })
     }
 
-    /// Moves to the next row, opening row groups on the way.
-    fn step(&mut self) -> Step {
+    /// Moves to the next row, opening row groups on the way. Fails when memory has no room for a page.
+    fn step(&mut self) -> Result<Step, CorpusError> {
         if let Some(lost) = self.next_lost() {
-            return lost;
+            return Ok(lost);
         }
         loop {
             if self.group.is_none() {
                 if self.next_group == self.file.num_row_groups() {
-                    return Step::End;
+                    return Ok(Step::End);
                 }
-                if let Err(reason) = self.open_group() {
+                if let Err(error) = self.open_group() {
                     let first = self.next_row;
                     self.close_group();
-                    return self.lose(first, reason);
+                    return self.fail(first, error);
                 }
             }
-            let Some(group) = &mut self.group else { return Step::End };
+            let Some(group) = &mut self.group else { return Ok(Step::End) };
             match group.step() {
-                Ok(true) => return Step::Row,
+                Ok(true) => return Ok(Step::Row),
                 Ok(false) => self.close_group(),
-                Err(reason) => {
+                Err(error) => {
                     let row = group.next_row();
                     self.close_group();
-                    return self.lose(row, reason);
+                    return self.fail(row, error);
                 }
             }
         }
+    }
+
+    /// Ends the work where memory was too small, and else loses the rows from `first` on.
+    fn fail(&mut self, first: u64, error: ParquetError) -> Result<Step, CorpusError> {
+        match TooLarge::stopped(&error) {
+            Some(bytes) => Err(self.too_large(bytes)),
+            None => Ok(self.lose(first, broken(error))),
+        }
+    }
+
+    fn too_large(&self, page: u64) -> CorpusError {
+        let what = format!("a page of {}", self.ledger.shard);
+        self.ledger.options.decoders.too_small(&what, page.saturating_mul(self.leaves.shares()))
     }
 
     /// Rejects the rows from `first` up to the end of the row group just closed, one by one.
@@ -132,11 +160,11 @@ impl ParquetShard {
         }
     }
 
-    fn open_group(&mut self) -> Result<(), Reason> {
-        let (file, leaves, first) = (&self.file, &self.leaves, self.next_row);
+    fn open_group(&mut self) -> Result<(), ParquetError> {
+        let (file, leaves, limits, first) = (&self.file, &self.leaves, &self.limits, self.next_row);
         let index = self.next_group;
-        let group = guarded(|| Group::open(&*file.get_row_group(index)?, leaves, first));
-        self.group = Some(group.map_err(broken)?);
+        let group = guarded(|| Group::open(&*file.get_row_group(index)?, leaves, limits, first));
+        self.group = Some(group?);
         Ok(())
     }
 
@@ -159,7 +187,7 @@ enum Step {
 
 impl Records for ParquetShard {
     fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {
-        match self.step() {
+        match self.step()? {
             Step::Row => {}
             Step::Rejected(row, reason) => return Ok(Some(self.ledger.reject(row, reason))),
             Step::End => return Ok(None),
@@ -206,6 +234,11 @@ impl Leaves {
     fn used(&self) -> impl Iterator<Item = usize> {
         let own = [self.id, self.text, self.html, self.url].into_iter().flatten();
         own.chain(self.extras.iter().map(|leaf| leaf.number))
+    }
+
+    /// Shares that memory is cut into: one for the pages of each column, and as much for its dictionary.
+    fn shares(&self) -> u64 {
+        2 * self.used().count() as u64
     }
 
     fn named(schema: &SchemaDescriptor, ledger: &Ledger) -> Result<Self, CorpusError> {
@@ -279,9 +312,6 @@ struct Group {
     rows: u64,
     /// How many of its rows have been handed out.
     passed: u64,
-    batch: usize,
-    /// How many rows of the batch are still to come.
-    ready: usize,
     id: Option<Column>,
     text: Option<Column>,
     html: Option<Column>,
@@ -304,25 +334,29 @@ enum Id<'g> {
 }
 
 impl Group {
-    fn open(reader: &dyn RowGroupReader, leaves: &Leaves, first: u64) -> Result<Self, ParquetError> {
-        let column = |leaf: Option<usize>| leaf.map(|leaf| Column::open(reader, leaf)).transpose();
-        let extras = leaves.extras.iter().map(|leaf| leaf.number);
-        let batch = batch_rows(reader.metadata(), leaves.used());
+    fn open(
+        reader: &dyn RowGroupReader,
+        leaves: &Leaves,
+        limits: &PageLimits,
+        first: u64,
+    ) -> Result<Self, ParquetError> {
+        let column = |leaf: Option<usize>| leaf.map(|leaf| Column::open(reader, leaf, limits)).transpose();
+        let extras = leaves.extras.iter().map(|leaf| Column::open(reader, leaf.number, limits));
         Ok(Group {
             first,
             rows: rows_of(reader.metadata()),
             passed: 0,
-            batch,
-            ready: 0,
             id: column(leaves.id)?,
             text: column(leaves.text)?,
             html: column(leaves.html)?,
             url: column(leaves.url)?,
-            extras: extras.map(|leaf| Column::open(reader, leaf)).collect::<Result<_, _>>()?,
+            extras: extras.collect::<Result<_, _>>()?,
             others: leaves
                 .others
                 .as_ref()
-                .map(|others| OtherColumns::open(reader, others, batch))
+                .map(|others| {
+                    OtherColumns::open(reader, others, batch_rows(reader.metadata(), leaves.used()))
+                })
                 .transpose()?,
         })
     }
@@ -333,18 +367,15 @@ impl Group {
     }
 
     /// Moves to the next row; false when the group is done.
-    fn step(&mut self) -> Result<bool, Reason> {
+    fn step(&mut self) -> Result<bool, ParquetError> {
         if self.passed == self.rows {
             return Ok(false);
         }
-        if self.ready == 0 {
-            self.load()?;
-        }
-        self.columns().for_each(Column::step);
+        let left = self.rows - self.passed;
+        self.columns().try_for_each(|column| column.step(left))?;
         if let Some(others) = &mut self.others {
-            guarded(|| others.step()).map_err(broken)?;
+            guarded(|| others.step())?;
         }
-        self.ready -= 1;
         self.passed += 1;
         Ok(true)
     }
@@ -363,23 +394,6 @@ impl Group {
         if let Some(others) = &self.others {
             extras.set(leaves.extras.len(), |text| others.push(text));
         }
-    }
-
-    /// Decodes the next batch of every column.
-    fn load(&mut self) -> Result<(), Reason> {
-        let left = self.rows - self.passed;
-        let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(self.batch);
-        for column in self.columns() {
-            let rows = guarded(|| column.load(wanted)).map_err(broken)?;
-            if rows != wanted {
-                return Err(Reason::Broken(format!(
-                    "a column of the row group ends {} rows early",
-                    left - rows as u64
-                )));
-            }
-        }
-        self.ready = wanted;
-        Ok(())
     }
 
     /// The id of a row that cannot be read.
@@ -401,7 +415,8 @@ impl Group {
             None if ledger.options.addresses => (Media::Text, text, &b""[..]),
             None => return Err(Reason::MissingField(format!("neither {text:?} nor {html:?} is there"))),
         };
-        if bytes.len() > ledger.limit() {
+        let names = [&self.id, &self.url].map(|column| cell(column).map_or(0, <[u8]>::len));
+        if bytes.len().max(names[0]).max(names[1]) > ledger.limit() {
             return Err(Reason::TooLong { limit: ledger.limit() as u64 });
         }
         let number = self.id.as_ref().and_then(Column::number).map(Id::Number);
@@ -438,7 +453,7 @@ pub(crate) fn batch_rows(group: &RowGroupMetaData, leaves: impl Iterator<Item = 
     let sizes = leaves.map(|leaf| u64::try_from(group.column(leaf).uncompressed_size()).unwrap_or(0));
     let bytes = sizes.fold(0, u64::saturating_add);
     let row = (bytes / rows_of(group).max(1)).max(1);
-    (BATCH_BYTES / row).clamp(1, BATCH_ROWS) as usize
+    (BATCH_BYTES / row).clamp(1, BATCH_ROWS as u64) as usize
 }
 
 /// One column of a row group: a batch of its values, and the one that the current row has.
@@ -448,6 +463,8 @@ struct Column {
     levels: Vec<i16>,
     /// The level that says so.
     present: i16,
+    /// How many rows the batch has, how many of them are behind us, and how many values these had.
+    rows: usize,
     row: usize,
     taken: usize,
     /// Which value is the current row's.
@@ -465,10 +482,10 @@ enum Values {
 }
 
 impl Column {
-    fn open(group: &dyn RowGroupReader, leaf: usize) -> Result<Self, ParquetError> {
+    fn open(group: &dyn RowGroupReader, leaf: usize, limits: &PageLimits) -> Result<Self, ParquetError> {
         let metadata = group.metadata().column(leaf);
         let unsigned = is_unsigned(metadata.column_descr());
-        let values = match open_column(group, leaf)? {
+        let values = match open_column(group, leaf, limits)? {
             ColumnReader::ByteArrayColumnReader(reader) => Values::Bytes(reader, Vec::new()),
             ColumnReader::Int32ColumnReader(reader) => Values::Int32(reader, Vec::new(), unsigned),
             ColumnReader::Int64ColumnReader(reader) => Values::Int64(reader, Vec::new(), unsigned),
@@ -481,7 +498,7 @@ impl Column {
             }
         };
         let present = metadata.column_descr().max_def_level();
-        Ok(Column { values, levels: Vec::new(), present, row: 0, taken: 0, current: None })
+        Ok(Column { values, levels: Vec::new(), present, rows: 0, row: 0, taken: 0, current: None })
     }
 
     /// Decodes up to `rows` rows; how many there were.
@@ -500,11 +517,21 @@ impl Column {
         Ok(read)
     }
 
-    fn step(&mut self) {
+    /// Moves to the next of `left` rows.
+    fn step(&mut self, left: u64) -> Result<(), ParquetError> {
+        if self.row == self.rows {
+            let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(BATCH_ROWS);
+            self.rows = guarded(|| self.load(wanted))?;
+            if self.rows == 0 {
+                let complaint = format!("a column of the row group ends {left} rows early");
+                return Err(ParquetError::General(complaint));
+            }
+        }
         let has_value = self.present == 0 || self.levels.get(self.row) == Some(&self.present);
         self.row += 1;
         self.current = has_value.then_some(self.taken);
         self.taken += usize::from(has_value);
+        Ok(())
     }
 
     /// The current row's text.
@@ -538,8 +565,25 @@ fn fill<T: DataType>(
 ) -> Result<usize, ParquetError> {
     values.clear();
     levels.clear();
-    let (records, _, _) = reader.read_records(rows, Some(levels), None, values)?;
-    Ok(records)
+    read_rows(reader, rows, levels, None, values)
+}
+
+/// Reads up to `rows` rows of one page; none behind the last.
+pub(crate) fn read_rows<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    rows: usize,
+    levels: &mut Vec<i16>,
+    mut starts: Option<&mut Vec<i16>>,
+    values: &mut Vec<T::T>,
+) -> Result<usize, ParquetError> {
+    // Behind each page nothing comes once.
+    for _ in 0..2 {
+        let (read, _, _) = reader.read_records(rows, Some(levels), starts.as_deref_mut(), values)?;
+        if read > 0 {
+            return Ok(read);
+        }
+    }
+    Ok(0)
 }
 
 fn is_unsigned(column: &ColumnDescriptor) -> bool {
@@ -554,14 +598,18 @@ fn is_unsigned(column: &ColumnDescriptor) -> bool {
 }
 
 /// Opens a column of a row group.
-pub(crate) fn open_column(group: &dyn RowGroupReader, leaf: usize) -> Result<ColumnReader, ParquetError> {
+pub(crate) fn open_column(
+    group: &dyn RowGroupReader,
+    leaf: usize,
+    limits: &PageLimits,
+) -> Result<ColumnReader, ParquetError> {
     let metadata = group.metadata().column(leaf);
     let start = metadata.dictionary_page_offset().unwrap_or(metadata.data_page_offset());
     // The library panics at such numbers, which is caught, but would be told on standard error.
     if start < 0 || metadata.compressed_size() < 0 {
         return Err(ParquetError::General("a column has a place or a size below zero".to_owned()));
     }
-    let pages = SoundPages(group.get_column_page_reader(leaf)?);
+    let pages = SoundPages(Box::new(Pages::open(group, leaf, limits)?));
     let descriptor = group.metadata().column(leaf).column_descr_ptr();
     guarded(|| Ok(get_column_reader(descriptor, Box::new(pages))))
 }
@@ -637,7 +685,7 @@ mod tests {
     };
     use lookalike_model::{ReasonKind, Unit};
     use parquet::arrow::ArrowWriter;
-    use parquet::file::properties::WriterProperties;
+    use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
     use proptest::prelude::*;
 
     use super::*;
@@ -783,6 +831,96 @@ mod tests {
         }
     }
 
+    /// What is read of a file when decoders may take so many bytes.
+    fn read_within(bytes: &[u8], memory: u64) -> Vec<Seen> {
+        let options = ReadOptions::default();
+        options.decoders.allow(memory, 0, 1);
+        read_all(&mut open_with(bytes, options).unwrap())
+    }
+
+    fn pages_of(
+        texts: &[Option<String>],
+        change: impl Fn(WriterPropertiesBuilder) -> WriterPropertiesBuilder,
+    ) -> Vec<u8> {
+        let texts: ArrayRef = Arc::new(StringArray::from_iter(texts));
+        let batch = RecordBatch::try_from_iter([("text", texts)]).unwrap();
+        let properties = change(WriterProperties::builder().set_dictionary_enabled(false)).build();
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        bytes
+    }
+
+    #[test]
+    fn pages_larger_than_memory_are_taken_apart() {
+        use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+        use parquet::file::properties::WriterVersion;
+        let text = |n: usize| {
+            let words = (0..n * 37 % 900).map(|at| format!("{} ", (at * at + n) % 1013));
+            (n % 5 != 3).then(|| words.collect::<String>())
+        };
+        let texts: Vec<Option<String>> = (0..3000).map(text).collect();
+        for codec in [
+            Compression::UNCOMPRESSED,
+            Compression::SNAPPY,
+            Compression::LZ4_RAW,
+            Compression::GZIP(GzipLevel::default()),
+            Compression::ZSTD(ZstdLevel::default()),
+            Compression::BROTLI(BrotliLevel::default()),
+        ] {
+            for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+                // Pages of many megabytes; what is no text is not to be taken apart by accident.
+                let file = std::panic::catch_unwind(|| {
+                    pages_of(&texts, |properties| {
+                        properties
+                            .set_compression(codec)
+                            .set_writer_version(version)
+                            .set_encoding(parquet::basic::Encoding::PLAIN)
+                            .set_data_page_size_limit(1 << 30)
+                            .set_data_page_row_count_limit(1 << 30)
+                            .set_write_batch_size(1 << 20)
+                    })
+                });
+                // A codec that is not built in cannot be written either.
+                let Ok(file) = file else { continue };
+                let whole = read_within(&file, u64::MAX);
+                assert_eq!(whole.len(), 3000, "{codec} {version:?}");
+                assert!(read_within(&file, 1 << 20) == whole, "{codec} {version:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_longer_than_allowed_costs_its_row_alone() {
+        let texts = ["one", &"long ".repeat(1 << 20), "three"].map(|text| Some(text.to_owned()));
+        let file = pages_of(&texts, |properties| properties.set_data_page_size_limit(1 << 30));
+        let options = limited(1 << 20);
+        options.decoders.allow(1 << 20, 0, 1);
+        let all = read_all(&mut open_with(&file, options).unwrap());
+        assert_eq!(
+            (all[0].brief(), all[2].brief(), all.len()),
+            ("shard#0: one".into(), "shard#2: three".into(), 3)
+        );
+        assert_eq!(all[1], Seen::Rejected(ReasonKind::TooLong, 1));
+    }
+
+    #[test]
+    fn a_dictionary_larger_than_memory_is_refused_with_the_figure() {
+        let texts: Vec<Option<String>> = (0..8).map(|n| Some(format!("{n} ").repeat(1 << 19))).collect();
+        let file = pages_of(&texts, |properties| {
+            properties.set_dictionary_enabled(true).set_dictionary_page_size_limit(1 << 30)
+        });
+        let options = ReadOptions::default();
+        options.decoders.allow(1 << 20, 100 << 20, 2);
+        let mut shard = open_with(&file, options).unwrap();
+        let CorpusError::Memory { needed, .. } = shard.next().unwrap_err() else { panic!("another error") };
+        assert!((132 << 20..200 << 20).contains(&needed), "{needed}");
+        let enough = ReadOptions::default();
+        enough.decoders.allow((needed - (100 << 20)) / 2, 100 << 20, 2);
+        assert_eq!(count(&mut open_with(&file, enough).unwrap()), 8, "what was asked for is enough");
+    }
+
     fn ten_groups() -> Vec<u8> {
         let texts: Vec<String> = (0..100).map(|n| format!("text {n} {}", "x".repeat(n % 7))).collect();
         let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..100));
@@ -840,16 +978,6 @@ mod tests {
             shard.file.metadata().row_groups().iter().map(RowGroupMetaData::compressed_size).sum();
         count(&mut shard);
         assert_eq!(shard.consumed.load(Ordering::Relaxed), groups as u64);
-    }
-
-    #[test]
-    fn long_rows_make_small_batches() {
-        let texts: Vec<String> = (0..20).map(|n: usize| format!("{n}").repeat(1 << 20)).collect();
-        let bytes = file_of(vec![("text", Arc::new(LargeStringArray::from(texts)))], 20);
-        let mut shard = shard(&bytes);
-        assert_eq!(count(&mut shard), 20);
-        let batch = batch_rows(shard.file.metadata().row_group(0), [0].into_iter());
-        assert!(batch < 20, "{batch}");
     }
 
     proptest! {
