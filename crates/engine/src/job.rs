@@ -364,7 +364,10 @@ impl Job {
         let corpora = || self.against.iter().chain([&self.corpus]);
         let bytes: u64 = corpora().filter_map(Corpus::bytes).sum();
         let (mut read, mut taken) = (0, 0);
+        let longest = self.recipe.reading.max_document_bytes;
+        let shape = self.settings.shape(self.settings.room(longest)?, longest);
         for corpus in corpora() {
+            shape.allow(corpus);
             let (more, scratch) = estimate::sample(&self.recipe, corpus, self.settings.spool)?;
             read += more;
             taken += scratch;
