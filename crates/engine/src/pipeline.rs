@@ -739,7 +739,7 @@ mod tests {
             while feed.next()?.is_some() {}
             Ok(())
         };
-        run(&corpus, &[0..1], shape, &Watch::default(), || (), work, drive).unwrap();
+        run(&corpus, &units(&corpus), shape, &Watch::default(), || (), work, drive).unwrap();
         let seen = seen.into_inner().unwrap();
         assert_eq!(seen.iter().sum::<usize>(), rows);
         assert!(seen.iter().all(|&records| records <= MOST_TOGETHER), "{seen:?}");
