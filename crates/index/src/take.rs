@@ -7,6 +7,7 @@ use lookalike_corpus::{Corpus, LineReader};
 use lookalike_engine::pipeline::{self, Batch, Feed, Record, ShardEnd, Weight};
 use lookalike_engine::walk::{Stage, Watch};
 use lookalike_engine::{EngineError, Settings};
+use lookalike_model::Rejection;
 use serde::{Deserialize, Serialize};
 
 use crate::desk::{Desk, Prepared};
@@ -47,6 +48,8 @@ pub enum Taken<'t> {
         position: u64,
         /// Why.
         reason: String,
+        /// Its id, where one can be told.
+        id: Option<String>,
     },
 }
 
@@ -61,9 +64,24 @@ pub struct Portion<'t> {
     pub skipped: u64,
 }
 
+/// A record that is no document.
+#[derive(Debug, Default)]
+struct Refused {
+    position: u64,
+    reason: String,
+    id: Option<String>,
+}
+
+impl Refused {
+    fn of(rejection: &Rejection) -> Self {
+        let (position, reason) = (rejection.place.position, rejection.reason.to_string());
+        Refused { position, reason, id: rejection.id.clone() }
+    }
+}
+
 /// What workers hand over.
 struct Ready {
-    records: Vec<Result<Prepared, (u64, String)>>,
+    records: Vec<Result<Prepared, Refused>>,
     first: u64,
     ends: Vec<ShardEnd>,
     failed: Option<IndexError>,
@@ -164,14 +182,18 @@ impl Index {
         let read = batch.read(lines, |index, record| {
             if batch.first + (index as u64) < done {
                 // It was handed over by an earlier process.
-                ready.records.push(Err((0, String::new())));
+                ready.records.push(Err(Refused::default()));
                 return Ok(());
             }
             ready.records.push(match record {
-                Record::Rejected(rejection) => Err((rejection.place.position, rejection.reason.to_string())),
+                Record::Rejected(rejection) => Err(Refused::of(rejection)),
                 Record::Document(document) => {
-                    let position = document.place.position;
-                    desk.document(self.examiner(), &document).map_err(|reason| (position, reason))
+                    let refused = |reason| Refused {
+                        position: document.place.position,
+                        reason,
+                        id: Some(document.id.to_owned()),
+                    };
+                    desk.document(self.examiner(), &document).map_err(refused)
                 }
             });
             let found = match (ready.records.last_mut(), wanted) {
@@ -246,9 +268,9 @@ fn portion<'t>(
         }
         taken.push(match record {
             Ok(prepared) => Taken::Document(Box::new(prepared)),
-            Err((position, reason)) => {
+            Err(Refused { position, reason, id }) => {
                 let source = corpus.shards().get(*shard).map_or("", |shard| &shard.name);
-                Taken::Rejected { source, position, reason }
+                Taken::Rejected { source, position, reason, id }
             }
         });
     }

@@ -91,6 +91,8 @@ struct Rejected {
     source: String,
     position: u64,
     reason: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
 }
 
 const REJECTED: &str = "rejected";
@@ -259,9 +261,14 @@ fn rejections(portion: &Portion<'_>) -> Vec<u8> {
     let first = portion.progress.total - portion.records.len() as u64;
     let mut lines = Vec::new();
     for (n, record) in (first..).zip(&portion.records) {
-        if let Taken::Rejected { source, position, reason } = record {
-            let line =
-                Rejected { n, source: (*source).to_owned(), position: *position, reason: reason.clone() };
+        if let Taken::Rejected { source, position, reason, id } = record {
+            let line = Rejected {
+                n,
+                source: (*source).to_owned(),
+                position: *position,
+                reason: reason.clone(),
+                id: id.clone(),
+            };
             serde_json::to_writer(&mut lines, &line).expect("memory can be written");
             lines.push(b'\n');
         }
@@ -450,12 +457,19 @@ impl<'t> Today<'t> {
             source: &'l str,
             position: u64,
             reason: &'l str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            id: Option<&'l str>,
         }
         let mut table = Table::create(self.place.result("rejected.jsonl"))?;
         self.rejections(|line| {
             summary.rejected += 1;
             *reasons.entry(line.reason.clone()).or_default() += 1;
-            table.push(&Line { source: &line.source, position: line.position, reason: &line.reason })
+            table.push(&Line {
+                source: &line.source,
+                position: line.position,
+                reason: &line.reason,
+                id: line.id.as_deref(),
+            })
         })?;
         table.finish()
     }

@@ -97,7 +97,7 @@ impl Tally {
     fn portion(&mut self, portion: &Portion<'_>) {
         self.skipped += portion.skipped;
         for record in &portion.records {
-            if let Taken::Rejected { source, position, reason } = record {
+            if let Taken::Rejected { source, position, reason, .. } = record {
                 self.reject(source, *position, reason);
             }
         }
@@ -269,7 +269,7 @@ fn query(args: &IndexQueryArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> 
                 for record in &portion.records {
                     let line = match record {
                         Taken::Document(prepared) => answer_line(prepared),
-                        Taken::Rejected { source, position, reason } => {
+                        Taken::Rejected { source, position, reason, .. } => {
                             rejected += 1;
                             let (source, position) = (Some(*source), Some(*position));
                             json(&ErrorLine { line: None, source, position, error: reason })

@@ -19,7 +19,9 @@ fn numbers(stdout: &str) -> Vec<u64> {
 /// The files of a patched corpus, without what says where they come from.
 fn patched(folder: &Path) -> std::collections::BTreeMap<String, Vec<u8>> {
     let mut files = results(folder);
-    assert!(files.remove(".apply").is_some());
+    for own in [".apply", ".apply-done"] {
+        assert!(files.remove(own).is_some(), "{own}");
+    }
     files
 }
 
@@ -39,7 +41,7 @@ fn a_patch_gives_what_the_job_kept_in_every_format() {
     let job = folder.join("job");
     dedup("--write kept").path(folder.join("in")).option("-o", &job).run().exits(0);
     let kept = results(&job.join("kept"));
-    assert_eq!(kept.len(), 6);
+    assert_eq!(kept.keys().filter(|name| !name.starts_with("texts/")).count(), 5);
     for (by, threads) in [("n", 1), ("n", 3)] {
         let out = folder.join(format!("{by}-{threads}"));
         let run = apply(&format!("--by {by} --threads {threads}")).path(folder.join("in"));

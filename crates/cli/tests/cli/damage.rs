@@ -235,7 +235,7 @@ fn a_file_of_no_known_format_stops_the_work() {
     folder.file("pages/b.png", b"\x89PNG\r\n\x1a\n\0\0\0");
     let sentence = "b.png is in no format that can be read (it begins with binary data); \
                     name its format with --input-format, or leave it out";
-    corpus("stats").path(folder.join("pages")).run().fails(1, sentence);
+    corpus("stats").path(folder.join("pages/b.png")).run().fails(1, sentence);
     let array = folder.file("a.json", "[{\"id\":1}]");
     let sentence = "a.json is in no format that can be read (it is one JSON array, not one object per line); \
                     name its format with --input-format, or leave it out";

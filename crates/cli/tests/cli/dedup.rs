@@ -51,7 +51,7 @@ fn a_job_leaves_the_files_that_are_promised_with_members_in_order() {
         assert_eq!(members(line), ["cluster", "keep", "members", "members_n"], "{line}");
     }
     for line in read("rejected.jsonl").lines() {
-        assert_eq!(members(line), ["source", "position", "reason"], "{line}");
+        assert_eq!(members(line), ["source", "position", "reason", "id"], "{line}");
     }
     assert_eq!(
         members(&read("summary.json")),
@@ -140,7 +140,7 @@ fn one_document_and_none_are_jobs_too() {
     assert_eq!((none.count("documents"), none.count("kept")), (0, 0));
     let folder = Folder::new();
     std::fs::create_dir(folder.join("empty")).unwrap();
-    let sentence = "empty holds no files to read (names that begin with a dot are passed over)";
+    let sentence = "empty holds no files to read";
     dedup("empty -o job").inside(folder.path()).run().fails(1, sentence);
     dedup("gone -o job")
         .inside(folder.path())

@@ -85,7 +85,7 @@ fn a_missing_input_is_named() {
 fn an_empty_folder_is_no_corpus() {
     let folder = Folder::new();
     folder.file("empty/.hidden", "x");
-    let sentence = "empty holds no files to read (names that begin with a dot are passed over)";
+    let sentence = "empty holds no files to read (left out 1 file: 1 hidden file; name them to read them)";
     corpus("stats empty").inside(folder.path()).run().fails(1, sentence);
 }
 
