@@ -347,5 +347,5 @@ fn an_input_that_changes_between_two_looks_is_noticed() {
     std::fs::remove_dir_all(job.join("work/fetched")).unwrap();
     std::fs::write(&list, "http://a.com/2\nhttp://a.com/1\n").unwrap();
     let error = run_within(request(corpora), &job, &Watch::default(), LARGE).unwrap_err();
-    assert!(error.to_string().contains("the input changed"), "{error}");
+    assert!(error.to_string().contains("changed while it was in use"), "{error}");
 }
