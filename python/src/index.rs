@@ -124,7 +124,7 @@ impl Index {
                     for record in &portion.records {
                         match record {
                             Taken::Document(prepared) => answers.push(prepared),
-                            Taken::Rejected { source, position, reason } => {
+                            Taken::Rejected { source, position, reason, .. } => {
                                 rejected.push(&rejection(source, *position, reason));
                             }
                         }
@@ -262,7 +262,7 @@ impl Adding {
     fn portion(&mut self, portion: &Portion<'_>) {
         self.counts[5] += portion.skipped;
         for record in &portion.records {
-            if let Taken::Rejected { source, position, reason } = record {
+            if let Taken::Rejected { source, position, reason, .. } = record {
                 self.counts[4] += 1;
                 self.rejected.push(&rejection(source, *position, reason));
             }
