@@ -294,7 +294,7 @@ class _Job:
     def documents(self, inputs: list[str], fields: Sequence[str] = (), addresses: bool = False, texts: bool = True) -> DataFrame:
         """The documents of some inputs, with rows for what is none."""
         found = rows(self.spark, inputs, self.reading, fields, addresses, texts)
-        return found.where("skipped is null").drop("skipped")
+        return found.where("skipped is null").drop("skipped", "rejected_id")
 
     def refused(self, sides: dict[str | None, list[str]], late: DataFrame | None = None, addresses: bool = False) -> _Refused:
         """What was no document: records that could not be read, and how many are not meant to be any."""
@@ -319,7 +319,7 @@ class _Refused:
         for name, inputs in sides.items():
             found = rows(job.spark, inputs, job.reading, (), addresses, False)
             place = F.lit(name).cast("string").alias("side")
-            found = found.select("id", "source", "shard", "record", "position", "rejected", "skipped", place)
+            found = found.select("id", "source", "shard", "record", "position", "rejected", "skipped", "rejected_id", place)
             every = found if every is None else every.unionByName(found)
         assert every is not None
         # "left" comes before "right".
@@ -327,8 +327,8 @@ class _Refused:
         told = every.where("rejected is not null").withColumn("reason", F.col("rejected"))
         if late is not None and late.where("id is not null").head(1):
             known = every.where("id is not null").join(late.where("id is not null").select("id", "reason"), "id")
-            told = told.unionByName(known.select(*told.columns))
-        self.table = told.orderBy(*order).select("source", "position", "reason", "side")
+            told = told.unionByName(known.withColumn("rejected_id", F.col("id")).select(*told.columns))
+        self.table = told.orderBy(*order).select("source", "position", "reason", "side", F.col("rejected_id").alias("id"))
         self._every, self._sides = every, list(sides)
 
     def skipped(self) -> list[int]:

@@ -27,6 +27,7 @@ _COLUMNS = {
     "position": "bigint",
     "rejected": "string",
     "skipped": "bigint",
+    "rejected_id": "string",
 }
 _MOST_TASKS = 20_000
 
@@ -74,7 +75,7 @@ def read(
         "content": content,
         "profile": profile,
     }
-    return rows(spark, inputs, options, fields, addresses, not addresses).where("skipped is null").drop("skipped")
+    return rows(spark, inputs, options, fields, addresses, not addresses).where("skipped is null").drop("skipped", "rejected_id")
 
 
 def rows(

@@ -144,6 +144,7 @@ struct Rows<'s> {
     records: Int64Builder,
     positions: Int64Builder,
     reasons: StringBuilder,
+    rejected_ids: StringBuilder,
     skipped: Int64Builder,
     extras: Vec<StringBuilder>,
     count: usize,
@@ -163,6 +164,7 @@ impl<'s> Rows<'s> {
             records: Int64Builder::new(),
             positions: Int64Builder::new(),
             reasons: StringBuilder::new(),
+            rejected_ids: StringBuilder::new(),
             skipped: Int64Builder::new(),
             extras: (0..fields).map(|_| StringBuilder::new()).collect(),
             count: 0,
@@ -178,17 +180,20 @@ impl<'s> Rows<'s> {
             extra.append_option(document.extras.get(field));
         }
         self.bytes += text.map_or(0, str::len);
+        self.rejected_ids.append_null();
         self.row(Some((document.place.record, document.place.position)), None, None);
     }
 
     fn rejected(&mut self, rejection: &Rejection) {
         self.nothing();
+        self.rejected_ids.append_option(rejection.id.as_deref());
         let place = (rejection.place.record, rejection.place.position);
         self.row(Some(place), Some(rejection.reason.to_string()), None);
     }
 
     fn skipped(&mut self, count: i64) {
         self.nothing();
+        self.rejected_ids.append_null();
         self.row(None, None, Some(count));
     }
 
@@ -220,6 +225,7 @@ impl<'s> Rows<'s> {
             ("position", Arc::new(self.positions.finish())),
             ("rejected", Arc::new(self.reasons.finish())),
             ("skipped", Arc::new(self.skipped.finish())),
+            ("rejected_id", Arc::new(self.rejected_ids.finish())),
         ];
         for (field, mut extra) in fields.iter().zip(self.extras) {
             all.push((field, Arc::new(extra.finish())));

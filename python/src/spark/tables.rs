@@ -51,6 +51,7 @@ const REJECTED: &[Column] = &[
     Column::new("position", Kind::U64),
     Column::new("reason", Kind::Text),
     Column::new("side", Kind::OptionalText).omit_if_none(),
+    Column::new("id", Kind::OptionalText).omit_if_none(),
 ];
 
 /// The columns of a table.
