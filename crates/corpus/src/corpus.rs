@@ -63,7 +63,7 @@ pub struct Shard {
     pub origin: Origin,
     /// Its size on disk, where known.
     pub bytes: Option<u64>,
-    /// When it was last written to, in nanoseconds since 1970, as its folder said before anything was read; of files alone.
+    /// Time of the last change, in nanoseconds since 1970, as its folder said before anything was read; of files alone.
     pub modified: Option<u64>,
     /// Digest of its content, where one is known before it is read: of standard input, and of an object's tag.
     pub digest: Option<u64>,
@@ -148,7 +148,7 @@ impl Corpus {
         &self.shards
     }
 
-    /// What lies in the folders that were given and is not read.
+    /// The files of the given folders that are not read.
     pub fn left_out(&self) -> &LeftOut {
         &self.left_out
     }
@@ -169,7 +169,7 @@ impl Corpus {
     }
 }
 
-/// What inputs name.
+/// The shards that the inputs name, and the files left out.
 #[derive(Default)]
 struct Found {
     shards: Vec<Shard>,

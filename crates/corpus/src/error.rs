@@ -37,7 +37,7 @@ pub enum CorpusError {
     EmptyFolder {
         /// The input as given.
         input: String,
-        /// What lies there instead.
+        /// The files that lie there instead.
         left_out: LeftOut,
     },
     /// The content is of no known format.
@@ -55,7 +55,7 @@ pub enum CorpusError {
     Unsupported {
         /// The file.
         name: String,
-        /// What it is and what to do, in words that follow its name.
+        /// The kind of file and the remedy, in words that follow its name.
         why: String,
     },
     /// A table lacks the columns that make a document.

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Why a file was left out.
+/// The reason why a file was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NoData {
     /// Its name begins with a dot.
@@ -72,7 +72,7 @@ impl fmt::Display for NoData {
 /// So many names are kept of what was left out.
 const MOST: usize = 1000;
 
-/// What was left out of a corpus.
+/// The files left out of a corpus.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LeftOut {
     counts: BTreeMap<NoData, u64>,
@@ -92,7 +92,7 @@ impl LeftOut {
         self.counts.is_empty()
     }
 
-    /// How many files, by reason.
+    /// Number of files, by reason.
     pub fn counts(&self) -> impl Iterator<Item = (NoData, u64)> {
         self.counts.iter().map(|(reason, count)| (*reason, *count))
     }
@@ -133,7 +133,7 @@ const CHECKSUMS: [&str; 10] =
 const DESCRIPTIONS: [&str; 4] =
     ["dataset_info.json", "dataset_infos.json", "dataset_dict.json", "croissant.json"];
 
-/// What the name of a file or folder says.
+/// Judges a file or folder by its name.
 pub(crate) fn by_name(name: &str) -> Option<NoData> {
     if name.starts_with('.') {
         return Some(NoData::Hidden);
@@ -156,7 +156,7 @@ pub(crate) fn by_name(name: &str) -> Option<NoData> {
     }
 }
 
-/// What the name of an object below a prefix says, or that of a folder that it lies in.
+/// Judges an object below a prefix by its name and those of the folders that it lies in.
 #[cfg(feature = "object-store")]
 pub(crate) fn by_key(key: &str) -> Option<NoData> {
     let (folders, name) = key.rsplit_once('/').unwrap_or(("", key));
@@ -164,7 +164,7 @@ pub(crate) fn by_key(key: &str) -> Option<NoData> {
     folders.split('/').find_map(|part| by_name(part).filter(folder)).or_else(|| by_name(name))
 }
 
-/// What the first bytes of a file say, unless its name is that of data. A file that cannot be opened says nothing.
+/// Judges a file by its first bytes, unless its name is that of data. A file that cannot be opened is not judged.
 pub(crate) fn by_content(path: &Path) -> Option<NoData> {
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     let packed = [".gz", ".zst", ".bz2", ".xz", ".lz4"].iter().find_map(|ending| name.strip_suffix(ending));

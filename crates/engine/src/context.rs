@@ -203,7 +203,7 @@ pub(crate) struct Context<'j> {
     pub(crate) watch: &'j Watch,
     /// The folder for scratch files.
     pub(crate) work: PathBuf,
-    /// What equal words, documents and groups are told by; no result depends on which it is.
+    /// The secret that equal words, documents and groups are told by; no result depends on which it is.
     pub(crate) secret: Secret,
     /// Recipe, inputs and secret in 128 bits, borne by every scratch file.
     pub(crate) stamp: u128,

@@ -22,7 +22,7 @@ pub(crate) trait Choice {
     /// True when the document with this record number stays.
     fn stays(&self, record: u64) -> bool;
 
-    /// How many of so many documents stay.
+    /// Counts those of so many documents that stay.
     fn staying(&self, documents: u64) -> u64;
 
     /// What is written into a document that stays, where copies are annotated.
@@ -35,7 +35,7 @@ pub(crate) struct Source<'c> {
     pub(crate) format: Option<Format>,
     /// Its place among all that are copied.
     pub(crate) place: usize,
-    /// What was found when it was read: records, those that could not be read, and a digest of its bytes.
+    /// Counts from the reading stage: records, those that could not be read, and a digest of its bytes.
     pub(crate) records: u64,
     pub(crate) rejected: u64,
     pub(crate) digest: Option<u64>,

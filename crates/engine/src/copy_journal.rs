@@ -19,12 +19,12 @@ use crate::error::EngineError;
 pub(crate) struct Journal {
     path: PathBuf,
     stamp: u128,
-    /// What earlier processes and this one have done.
+    /// The copies that earlier processes and this one have made.
     done: Mutex<HashMap<String, Copy>>,
     file: Mutex<File>,
 }
 
-/// What is known of a copy.
+/// Size and digest of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Copy {
     bytes: u64,
@@ -122,7 +122,7 @@ impl Journal {
     }
 }
 
-/// What tells files apart.
+/// The identity of a file on its disk.
 type FileId = (u64, u64);
 
 #[cfg(unix)]

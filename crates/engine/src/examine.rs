@@ -146,7 +146,7 @@ pub struct Examined {
     pub record: Vec<u8>,
     /// Its keys, by method, sorted, each value once.
     pub keys: Vec<Vec<Key>>,
-    /// What it is measured by, by the examiner's secret.
+    /// The symbols that it is measured by, under the examiner's secret.
     pub symbols: Vec<u64>,
 }
 

@@ -156,7 +156,7 @@ pub(crate) fn left_out<'c>(corpora: impl Iterator<Item = &'c Corpus>) -> BTreeMa
     names
 }
 
-/// What a job remembers of a shard of its input, from before it was read.
+/// The mark of an input shard, taken before it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct InputMark {
     name: String,
@@ -186,7 +186,7 @@ struct Ticket {
     recipe: String,
     inputs: Vec<InputMark>,
     outputs: String,
-    /// What the job's secret is made from. Whoever goes on with the job goes by the same.
+    /// The seed of the job's secret. Whoever goes on with the job goes by the same.
     #[serde(default)]
     secret: String,
 }

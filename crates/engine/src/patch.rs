@@ -289,7 +289,7 @@ pub struct Cut {
     pub counts: Counts,
 }
 
-/// What was found in a shard, and which of its documents go.
+/// The counts of a shard, and the documents that go from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct CutShard {
     format: Format,

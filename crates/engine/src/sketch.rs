@@ -744,10 +744,10 @@ impl Weight for ReadAgain {
     }
 }
 
-/// What a document is compared within.
+/// The group that a document is compared within.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Group {
-    /// What the keys of its documents are turned by, so that they meet only their like. A fixed hash: sketches do not depend on the
+    /// The value that the keys of its documents are turned by, so that they meet only their like. A fixed hash: sketches do not depend on the
     /// secret. Two groups may have the same.
     pub(crate) turn: u64,
     /// Its hash by the secret: equal hashes, equal groups. 0 where all are compared with all.

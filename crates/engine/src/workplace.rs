@@ -53,7 +53,7 @@ pub struct Workplace {
 struct Ticket {
     recipe: String,
     inputs: Vec<Vec<InputMark>>,
-    /// What the secret is made from that equal things are told by. Whoever goes on with the work goes by the same.
+    /// The seed of the secret that equal things are told by. Whoever goes on with the work goes by the same.
     #[serde(default)]
     secret: String,
 }
@@ -150,7 +150,7 @@ impl Workplace {
         format!("{:032x}", self.name)
     }
 
-    /// What equal things are told by; no result depends on which it is.
+    /// The secret that equal things are told by; no result depends on which it is.
     pub fn secret(&self) -> &Secret {
         &self.secret
     }

@@ -94,7 +94,7 @@ impl Sights {
     }
 }
 
-/// What documents are compared by, of those that were compared last: pages of one template are compared with each other again and
+/// The prepared texts of the documents that were compared last: pages of one template are compared with each other again and
 /// again, and to take a text apart takes a hundred times as long as to compare it.
 #[derive(Debug, Default)]
 pub(crate) struct Sets {
@@ -110,7 +110,7 @@ pub(crate) struct Sets {
 const SETS: usize = if cfg!(test) { 64 << 10 } else { 8 << 20 };
 
 impl Sets {
-    /// What a document is compared by, if it is there.
+    /// The prepared text of a document, if it is there.
     pub(crate) fn get(&mut self, number: u32) -> Option<Arc<[u64]>> {
         if let Some(set) = self.young.get(&number) {
             return Some(set.clone());

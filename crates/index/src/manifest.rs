@@ -22,7 +22,7 @@ pub(crate) struct Manifest {
     pub(crate) format: u32,
     /// Digest of the recipe and of what methods learned; every file bears it.
     pub(crate) stamp: String,
-    /// What the index's secret is made from, which words are told apart by.
+    /// The seed of the index's secret, which words are told apart by.
     pub(crate) secret: String,
     /// Texts are kept.
     pub(crate) text: bool,

@@ -213,7 +213,7 @@ impl Asker<'_> {
         Ok(subject.compare(self.examiner, &mut self.desk.engine, &set))
     }
 
-    /// What a document is compared by. It never changes, whatever becomes of the document.
+    /// Brings the prepared text of a document, which never changes, whatever becomes of the document.
     fn set(&mut self, number: u32, row: &Row) -> Result<Arc<[u64]>, IndexError> {
         if let Some(set) = self.desk.sets.get(number) {
             return Ok(set);

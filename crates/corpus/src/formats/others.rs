@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::Fields;
 
-/// What outputs call the fields that make a document.
+/// The names that outputs give to the fields that make a document.
 const TAKEN: [&str; 3] = ["id", "url", "text"];
 
 /// True for a field that makes the document; HTML does where there is no text.

@@ -18,7 +18,7 @@ use crate::reader::Records;
 use crate::record::{ExtraValues, Ledger};
 use crate::{CorpusError, Fields, Item};
 
-/// How often bytes that a broken row has swallowed are read again as rows of any length. From then on each of their lines is a row
+/// Number of times that bytes swallowed by a broken row are read again as rows of any length. From then on each of their lines is a row
 /// or none, which keeps the work linear when every line opens a quote.
 const SECOND_LOOKS: u32 = 4;
 
@@ -41,7 +41,7 @@ pub(crate) struct Table {
     looks: u32,
     /// Offset up to which every line is a row or none.
     by_line: u64,
-    /// Where in the window the quote stands that a row is rejected for.
+    /// Offset in the window of the quote that a row is rejected for.
     quote: usize,
 }
 
@@ -227,7 +227,7 @@ enum Frame {
 }
 
 impl Frame {
-    /// How many bytes a row that cannot be read would swallow, at most `most`.
+    /// Counts the bytes that a row that cannot be read would swallow, at most `most`.
     fn length(&self, most: usize) -> usize {
         match self {
             Frame::Stray(_, length) => (*length).min(most),
@@ -365,7 +365,7 @@ impl Row {
         (false, taken)
     }
 
-    /// Where in `raw`, a row of several lines, a quote stands that is not closed, or that something other than the end of its cell
+    /// Offset in `raw`, a row of several lines, of a quote that is not closed, or that something other than the end of its cell
     /// closes. `open` tells that the row has no end yet. A row of one line is none of these, whatever its quotes: it swallows
     /// no other.
     fn stray_quote(&self, raw: &[u8], open: bool) -> Option<usize> {
@@ -473,7 +473,7 @@ impl Row {
     }
 }
 
-/// Where the quote stands that closes a cell, whose text begins at `from`: one that is not doubled.
+/// Offset of the quote that closes a cell whose text begins at `from`: one that is not doubled.
 fn closing_quote(row: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {

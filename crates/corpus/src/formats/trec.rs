@@ -205,7 +205,7 @@ enum Step {
     End,
 }
 
-/// How far into a document that cannot be read its number is looked for.
+/// Bytes of a document that cannot be read in which its number is looked for.
 const NUMBER_WITHIN: usize = 4 << 10;
 
 /// The number of a document that cannot be read.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// How a shard is compressed.
+/// The compression of a shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Compression {
     /// Not at all.

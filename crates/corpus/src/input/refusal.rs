@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Why a sound file cannot be read, in words that follow the file's name.
+/// The reason why a sound file cannot be read, in words that follow the file's name.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Refusal(String);

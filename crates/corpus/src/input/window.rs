@@ -9,7 +9,7 @@ pub(super) const LOOKED_AT: usize = 64;
 /// No writer of zstd asks for more.
 const MOST_ZSTD: u64 = 1 << 31;
 
-/// What a member asks for.
+/// The window that a member asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Window {
     /// Bytes that its decoder may have to hold.
@@ -29,7 +29,7 @@ impl Window {
         }
     }
 
-    /// Why the member cannot be decoded under `decoding`, as far as can be told before it is, in words that follow the file's
+    /// Refuses a member that cannot be decoded under `decoding`, as far as can be told before it is, in words that follow the file's
     /// name.
     pub(super) fn refused(self, decoding: Decoding) -> Option<String> {
         match self.dictionary {
@@ -41,7 +41,7 @@ impl Window {
         }
     }
 
-    /// Why the member cannot be decoded further when it has given so many bytes: only then does a decoder hold as many.
+    /// Refuses to decode a member further when it has given so many bytes: only then does a decoder hold as many.
     pub(super) fn refused_behind(self, given: u64, decoding: Decoding) -> Option<String> {
         let needed = self.bytes.min(self.content.unwrap_or(u64::MAX));
         if given.min(needed) <= decoding.most() {

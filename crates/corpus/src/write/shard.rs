@@ -322,7 +322,7 @@ enum Last {
 }
 
 impl Last {
-    /// What stands behind a record that ends so.
+    /// The bytes between a record that ends so and the next.
     fn behind(raw: &[u8]) -> Self {
         if raw.ends_with(b"\n") || raw.ends_with(b"\r") { Last::Closed } else { Last::Open }
     }

@@ -24,7 +24,7 @@ const PIECES: usize = 15;
 /// Lanes that a sequence of words goes through.
 const LANES: usize = 32;
 
-/// What equal words, documents and names are told by. See the module's documentation.
+/// A secret that equal words, documents and names are told by. See the module's documentation.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
     seed: u128,
@@ -33,7 +33,7 @@ pub struct Secret {
     pub(super) factors: [u64; 3],
     /// Odd.
     chain: u64,
-    /// What a sum begins with, what the length is multiplied by, the sum before it, and the pieces.
+    /// The start of a sum, and the multipliers of the length, of the sum before and of the pieces.
     sums: [[u128; PIECES + 3]; 2],
 }
 
@@ -72,7 +72,7 @@ impl Secret {
         SECRET.get_or_init(Secret::random)
     }
 
-    /// What the secret is made from.
+    /// The seed of the secret.
     pub fn seed(&self) -> u128 {
         self.seed
     }
@@ -157,7 +157,7 @@ fn number(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(eight)
 }
 
-/// What stands behind words of less than eight bytes.
+/// The padding behind words of less than eight bytes.
 pub(super) const END: u8 = 0xff;
 
 #[cfg(target_arch = "x86_64")]

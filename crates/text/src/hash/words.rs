@@ -121,7 +121,7 @@ mod x86 {
         keys
     };
 
-    /// Which bytes of a number belong to a word of some length, and what stands behind them.
+    /// Masks for words of each length, and the padding behind them.
     static OWN: [u64; 8] = {
         let mut own = [!0; 8];
         let mut length = 1;

@@ -1,6 +1,6 @@
 //! Columns for the fields of documents that are neither id, address nor text.
 //!
-//! Which columns there are is decided by the first row group: a field with one type in all of its documents becomes a column of that type
+//! The first row group decides on the columns: a field with one type in all of its documents becomes a column of that type
 //! (text, truth values, whole numbers, numbers), any other field a column of JSON text. What a later document has that fits no
 //! column goes to the last one, [`REST`], as a JSON object. Nothing has to be read twice.
 
@@ -27,7 +27,7 @@ const EXACT: u64 = 1 << 53;
 /// Digits that a floating-point number can hold.
 const DIGITS: usize = 17;
 
-/// What the values of a column are.
+/// The type of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Nothing but null has been seen.

@@ -8,7 +8,7 @@ use super::{Progress, Records, copy_stored, is_one_document};
 use crate::input::Stream;
 use crate::{CorpusError, Format, Item, Origin, ReadOptions, Reader, Shard};
 
-/// What became of the records of a shard that were rejected.
+/// Counts of the rejected records of a shard, copied and lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rejects {
     /// Records that were rejected.
@@ -136,7 +136,7 @@ struct Stretches<'s> {
     shard: &'s Shard,
     stream: Stream,
     records: Records<'s>,
-    /// Where the record that was rejected last begins.
+    /// Offset of the record that was rejected last.
     open: Option<u64>,
 }
 
@@ -162,7 +162,7 @@ impl Stretches<'_> {
     }
 }
 
-/// Why bytes could not be passed on.
+/// The reason why bytes could not be passed on.
 enum Failure {
     Read(io::Error),
     Write(CorpusError),
