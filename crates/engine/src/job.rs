@@ -187,15 +187,10 @@ struct Ticket {
     inputs: Vec<InputMark>,
     outputs: String,
     /// The seed of the job's secret. Whoever goes on with the job goes by the same.
-    #[serde(default)]
     secret: String,
 }
 
 impl Ticket {
-    fn secret(&self) -> Secret {
-        Secret::new(u128::from_str_radix(&self.secret, 16).unwrap_or_default())
-    }
-
     /// The ticket that stands there, if any. Its second line is a digest of the first.
     fn read(path: &Path) -> Result<Option<Self>, EngineError> {
         let Ok(text) = std::fs::read_to_string(path) else { return Ok(None) };
@@ -304,7 +299,7 @@ impl Job {
         Ok(Opened::Open(Box::new(OpenJob {
             job: self,
             folder: folder.to_owned(),
-            secret: ticket.secret(),
+            secret: secret_of(&ticket.secret, &path)?,
             stamp,
             begun: Instant::now(),
             seconds: BTreeMap::new(),
@@ -501,6 +496,13 @@ pub(crate) fn lock(folder: &Path, path: &Path) -> Result<File, EngineError> {
         Err(std::fs::TryLockError::WouldBlock) => Err(EngineError::Locked { folder: folder.to_owned() }),
         Err(std::fs::TryLockError::Error(error)) => Err(EngineError::write(path, error)),
     }
+}
+
+/// The secret of a ticket. One that cannot be read is never replaced by another: a known one could be forged against.
+pub(crate) fn secret_of(seed: &str, ticket: &Path) -> Result<Secret, EngineError> {
+    let what = "its secret is no number".to_owned();
+    let seed = u128::from_str_radix(seed, 16);
+    seed.map(Secret::new).map_err(|_| EngineError::Damaged { file: ticket.to_owned(), what })
 }
 
 pub(crate) fn changed(before: &[InputMark], now: &[InputMark]) -> String {
@@ -716,4 +718,18 @@ pub fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().trim_end_matches("kB").trim().parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_that_cannot_be_read_is_not_replaced_by_a_known_one() {
+        let ticket = Path::new("work/job.json");
+        for seed in ["", "x", "-1"] {
+            assert!(matches!(secret_of(seed, ticket), Err(EngineError::Damaged { .. })), "{seed:?}");
+        }
+        assert_eq!(secret_of("0a", ticket).unwrap().seed(), 10);
+    }
 }

@@ -18,7 +18,7 @@ use crate::context::{Settings, write_whole};
 use crate::error::EngineError;
 use crate::job::{
     InputMark, LOCK, SUMMARY, TICKET, WORK, address, changed, digest_of, is_empty, left_out, lock,
-    peak_memory, pretty, sweep,
+    peak_memory, pretty, secret_of, sweep,
 };
 use crate::recipe::differences;
 use crate::stdin;
@@ -54,7 +54,6 @@ struct Ticket {
     recipe: String,
     inputs: Vec<Vec<InputMark>>,
     /// The seed of the secret that equal things are told by. Whoever goes on with the work goes by the same.
-    #[serde(default)]
     secret: String,
 }
 
@@ -131,7 +130,7 @@ impl Workplace {
         let line = serde_json::to_vec(&ticket).expect("names can be written");
         Ok(Some(Workplace {
             folder: folder.to_owned(),
-            secret: Secret::new(u128::from_str_radix(&ticket.secret, 16).unwrap_or_default()),
+            secret: secret_of(&ticket.secret, &work.join(TICKET))?,
             stamp: hash::digest(&line),
             name: hash::digest(&name),
             recipe: recipe.to_owned(),
