@@ -123,6 +123,21 @@ fn a_change_that_hides_its_time_is_noticed_by_the_copies() {
 }
 
 #[test]
+fn a_text_whose_change_hides_its_time_is_noticed_by_the_copies() {
+    let folder = Folder::new();
+    let text = folder.file("in/a.txt", "one rose is a rose");
+    folder.file("in/b.txt", "two tulips are flowers");
+    let job = folder.join("out/job");
+    let run = || dedup("--write kept").path(folder.join("in")).option("-o", &job);
+    blocked(run(), &job, &["removed.jsonl"]);
+    let time = fs::metadata(&text).unwrap().modified().unwrap();
+    fs::write(&text, "one nose is a nose").unwrap();
+    File::options().append(true).open(&text).unwrap().set_modified(time).unwrap();
+    run().run().refuses_with(1, &["a.txt changed", "its bytes are not those that were read before"]);
+    assert!(!job.join("summary.json").exists());
+}
+
+#[test]
 fn standard_input_must_come_again_as_it_was() {
     let folder = Folder::new();
     let job = folder.join("out/job");

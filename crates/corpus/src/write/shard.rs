@@ -266,6 +266,9 @@ fn copy_one(
         Some(Item::Rejected(_)) => copied.rejected += 1,
         Some(Item::Skipped(_)) | None => {}
     }
+    // The digest is there once the end was met.
+    while reader.next()?.is_some() {}
+    copied.source = reader.digest();
     if copied.kept > 0 {
         copy_stored(shard, target)?;
     }
