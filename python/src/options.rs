@@ -116,6 +116,7 @@ impl<'py> Options<'py> {
             extras: Vec::new(),
             others: false,
             decoding: Decoding::default(),
+            skip_unreadable: false,
         };
         let contents =
             [("page", ContentMode::Page), ("main", ContentMode::Main), ("email", ContentMode::Email)];

@@ -77,8 +77,8 @@ const STDIN: &str = "stdin";
 /// Shards in a fixed order, and how to read them.
 #[derive(Debug, Clone)]
 pub struct Corpus {
-    shards: Arc<Vec<Shard>>,
-    left_out: Arc<LeftOut>,
+    pub(crate) shards: Arc<Vec<Shard>>,
+    pub(crate) left_out: Arc<LeftOut>,
     options: Arc<ReadOptions>,
 }
 
@@ -86,11 +86,15 @@ impl Corpus {
     /// Finds the shards that `inputs` name: files, folders, patterns, addresses of objects, or `-` for standard
     /// input. Inside folders, what is [no data](crate::no_data) is left out.
     pub fn open(inputs: &[impl AsRef<OsStr>], options: ReadOptions) -> Result<Corpus, CorpusError> {
-        let mut found = Found::default();
+        let mut found = Found { skip_unreadable: options.skip_unreadable, ..Found::default() };
         inputs.iter().try_for_each(|input| collect(input.as_ref(), &mut found))?;
-        let Found { mut shards, parents, left_out } = found;
+        let Found { mut shards, parents, left_out, .. } = found;
         parents.name(&mut shards);
-        Ok(Corpus { left_out: Arc::new(left_out), ..Corpus::of(shards, options) })
+        let mut corpus = Corpus { left_out: Arc::new(left_out), ..Corpus::of(shards, options) };
+        if corpus.options.skip_unreadable {
+            corpus.leave_out_unreadable()?;
+        }
+        Ok(corpus)
     }
 
     /// A corpus of one shard that is held in memory.
@@ -175,6 +179,22 @@ struct Found {
     shards: Vec<Shard>,
     parents: Parents,
     left_out: LeftOut,
+    /// What cannot be read inside folders is left out, too.
+    skip_unreadable: bool,
+}
+
+impl Found {
+    /// What was read inside a folder, or nothing where that is left out.
+    fn read<T>(&mut self, path: &Path, read: io::Result<T>) -> Result<Option<T>, CorpusError> {
+        match read {
+            Ok(read) => Ok(Some(read)),
+            Err(_) if self.skip_unreadable => {
+                self.left_out.add(NoData::Unreadable, || path.display().to_string());
+                Ok(None)
+            }
+            Err(error) => Err(reading(path)(error)),
+        }
+    }
 }
 
 /// Adds the shards that one input names, and the folder that their names are relative to.
@@ -270,7 +290,11 @@ fn walk(
     let maildir = folder.join("cur").is_dir() && folder.join("new").is_dir();
     let format = if maildir { Some(Format::Email) } else { format };
     let mut entries = Vec::new();
-    for entry in fs::read_dir(folder).map_err(reading(folder))? {
+    let Some(listed) = found.read(folder, fs::read_dir(folder))? else {
+        trail.pop();
+        return Ok(());
+    };
+    for entry in listed {
         let path = entry.map_err(reading(folder))?.path();
         let is_folder = path.is_dir();
         let mut key = path.file_name().unwrap_or_default().as_encoded_bytes().to_vec();
@@ -297,7 +321,7 @@ fn walk(
             walk(&path, format, trail, found)?;
             continue;
         }
-        let shard = file_shard(&path, format).map_err(reading(&path))?;
+        let Some(shard) = found.read(&path, file_shard(&path, format))? else { continue };
         match no_data::by_content(&path).filter(|_| format.is_none() && shard.bytes.is_some()) {
             Some(reason) => found.left_out.add(reason, || path.display().to_string()),
             None => found.shards.extend(shard.bytes.is_some().then_some(shard)),
@@ -365,13 +389,7 @@ impl Shard {
         let mut stream = self.stream(options, &consumed, &digest)?;
         let damage = damage_in_front(&mut stream).map_err(self.reading())?;
         let compression = stream.compression();
-        let format = match options.format.or(self.format) {
-            Some(format) => format,
-            // An empty file is an empty text; an empty pipe is no document at all.
-            None if self.origin == Origin::Stdin && stream.window().is_empty() => Format::Jsonl,
-            None => Format::seen(stream.window(), &self.name, options)
-                .map_err(|seen| CorpusError::UnknownFormat { name: self.name.clone(), seen })?,
-        };
+        let format = self.format(&stream, options)?;
         let ledger = Ledger::new(
             self.name.clone(),
             options.clone(),
@@ -383,6 +401,35 @@ impl Shard {
         let marked = markable && damage.is_none() && stream.window().starts_with(formats::BYTE_ORDER_MARK);
         let records = self.records(format, stream, ledger, &consumed)?;
         Ok(Reader::new(records, damage, format, compression, consumed, digest, marked))
+    }
+
+    fn format(&self, stream: &Stream, options: &ReadOptions) -> Result<Format, CorpusError> {
+        match options.format.or(self.format) {
+            Some(format) => Ok(format),
+            // An empty file is an empty text; an empty pipe is no document at all.
+            None if self.origin == Origin::Stdin && stream.window().is_empty() => Ok(Format::Jsonl),
+            None => Format::seen(stream.window(), &self.name, options)
+                .map_err(|seen| CorpusError::UnknownFormat { name: self.name.clone(), seen }),
+        }
+    }
+
+    /// The format that the first bytes show.
+    pub(crate) fn format_in_front(&self, options: &Arc<ReadOptions>) -> Result<Format, CorpusError> {
+        let front = Box::new(self.as_stored()?.take(crate::sniff::HEAD as u64));
+        let mut stream = self.stream_of(front, options, &Arc::default(), &Arc::default())?;
+        damage_in_front(&mut stream).map_err(self.reading())?;
+        self.format(&stream, options)
+    }
+
+    /// Where it lies; nothing for what is only in memory or comes from standard input.
+    pub fn address(&self) -> Option<String> {
+        match &self.origin {
+            Origin::File(path) => {
+                Some(std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string())
+            }
+            Origin::Object(address) => Some(address.clone()),
+            _ => None,
+        }
     }
 
     /// The rows of a table in memory, which can be read in any order; none of other shards.
@@ -432,12 +479,19 @@ impl Shard {
         consumed: &Arc<AtomicU64>,
         digest: &Arc<OnceLock<u64>>,
     ) -> Result<Stream, CorpusError> {
-        let counted = Counted {
-            inner: self.as_stored()?,
-            count: consumed.clone(),
-            hash: Box::new(Xxh3::new()),
-            digest: digest.clone(),
-        };
+        self.stream_of(self.as_stored()?, options, consumed, digest)
+    }
+
+    /// The bytes of a source, uncompressed.
+    fn stream_of(
+        &self,
+        inner: Box<dyn Read + Send>,
+        options: &ReadOptions,
+        consumed: &Arc<AtomicU64>,
+        digest: &Arc<OnceLock<u64>>,
+    ) -> Result<Stream, CorpusError> {
+        let counted =
+            Counted { inner, count: consumed.clone(), hash: Box::new(Xxh3::new()), digest: digest.clone() };
         let raw = Replay::new(Box::new(counted));
         let named = crate::Compression::named(Path::new(&self.name));
         Stream::open(raw, named, options.decoding).map_err(self.reading())

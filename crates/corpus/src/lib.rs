@@ -28,6 +28,7 @@
 //!
 //! - [`corpus`]: inputs named on a command line become shards in a fixed order
 //! - [`reader`]: a shard becomes items
+//! - `readable`: a look at all shards before the work
 //! - [`options`]: field names and limits
 //! - [`table`]: documents that are in memory already
 //! - [`list`]: files that are no corpora, uncompressed
@@ -47,6 +48,7 @@ pub mod list;
 mod names;
 pub mod no_data;
 pub mod options;
+mod readable;
 pub mod reader;
 mod record;
 mod sniff;

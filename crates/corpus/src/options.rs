@@ -86,6 +86,8 @@ pub struct ReadOptions {
     pub others: bool,
     /// Memory for decoders. It changes which files can be read, and nothing that is read.
     pub decoding: Decoding,
+    /// Files that cannot be read are left out, and are no reason to stop.
+    pub skip_unreadable: bool,
 }
 
 impl Default for ReadOptions {
@@ -100,6 +102,7 @@ impl Default for ReadOptions {
             extras: Vec::new(),
             others: false,
             decoding: Decoding::default(),
+            skip_unreadable: false,
         }
     }
 }

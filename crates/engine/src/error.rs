@@ -63,7 +63,7 @@ pub enum EngineError {
         free: u64,
     },
     /// A file of the job is not as it was written.
-    #[error("{} is damaged: {what}; remove the job folder and run again", file.display())]
+    #[error("{} is damaged: {what}; begin anew with --force, or in a new folder", file.display())]
     Damaged {
         /// The file.
         file: PathBuf,
@@ -85,7 +85,7 @@ pub enum EngineError {
         folder: PathBuf,
     },
     /// The folder holds a job with another recipe.
-    #[error("{} holds a job with another recipe; take another folder, or remove it: {differences}", folder.display())]
+    #[error("{} holds a job with another recipe; take another folder, or begin anew with --force: {differences}", folder.display())]
     OtherRecipe {
         /// The folder.
         folder: PathBuf,
@@ -93,12 +93,24 @@ pub enum EngineError {
         differences: String,
     },
     /// The input is not what it was when the job began.
-    #[error("the input changed since the job in {} began ({what}); take another folder, or remove it", folder.display())]
+    #[error("the input changed since the job in {} began ({what}); begin anew with --force, or take another folder", folder.display())]
     InputChanged {
         /// The folder.
         folder: PathBuf,
         /// What changed.
         what: String,
+    },
+    /// Files cannot be read.
+    #[error(
+        "{count} of {all} files cannot be read; the first: {first}; mend or remove them, or leave them out with --skip-unreadable"
+    )]
+    Unreadable {
+        /// How many.
+        count: usize,
+        /// Of how many.
+        all: usize,
+        /// What is wrong with the first of them.
+        first: CorpusError,
     },
     /// The folder holds something else.
     #[error("{} holds files that are no job of lookalike; name a new or empty folder", folder.display())]

@@ -1,6 +1,6 @@
 //! A job: a folder, a recipe, an input, and the stages from one end of the corridor to the other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -14,12 +14,14 @@ use crate::candidates;
 use crate::catalogue::Catalogue;
 use crate::classes;
 use crate::compared;
-use crate::context::{Budget, Context, Settings, Spool, write_whole};
+use crate::context::{Budget, Context, Settings, Spool, remove_if_there, write_whole};
 use crate::error::EngineError;
 use crate::estimate;
+use crate::folder;
 use crate::kept;
 use crate::lexicon::{self, Counted};
 use crate::order;
+use crate::pipeline;
 use crate::recipe::{JobRecipe, Task};
 use crate::results::{self, Before, Findings};
 use crate::sketch::{self, Row};
@@ -188,6 +190,8 @@ struct Ticket {
     outputs: String,
     /// The seed of the job's secret. Whoever goes on with the job goes by the same.
     secret: String,
+    /// Recipe and inputs of the beginning in 128 bits, borne by every scratch file.
+    stamp: String,
 }
 
 impl Ticket {
@@ -231,6 +235,8 @@ pub struct OpenJob {
     peaks: BTreeMap<&'static str, u64>,
     scratch: u64,
     lock: Option<File>,
+    /// The folder was not there before.
+    made: bool,
     /// For tests: a smaller bound than the memory cap asks for.
     pub(crate) bucket_bytes: Option<u64>,
 }
@@ -245,7 +251,19 @@ pub enum Opened {
 
 impl Job {
     /// Takes hold of `folder`: a new one, or one in which the same job was begun.
-    pub fn open(mut self, folder: &Path) -> Result<Opened, EngineError> {
+    pub fn open(self, folder: &Path) -> Result<Opened, EngineError> {
+        let made = !folder.exists();
+        let mut opened = self.take(folder);
+        match &mut opened {
+            Ok(Opened::Open(open)) => open.made = made,
+            Ok(Opened::Finished(_)) => {}
+            Err(_) if folder.join(WORK).join(TICKET).exists() => {}
+            Err(_) => folder::give_back_free(folder, made),
+        }
+        opened
+    }
+
+    fn take(mut self, folder: &Path) -> Result<Opened, EngineError> {
         Budget::new(&self.settings, self.recipe.reading.max_document_bytes)?;
         for corpus in std::iter::once(&mut self.corpus).chain(&mut self.against) {
             self.settings.bound_decoders(corpus);
@@ -273,29 +291,32 @@ impl Job {
         if let Some(done) = self.finished(folder)? {
             return Ok(Opened::Finished(Box::new(done)));
         }
+        self.look()?;
         stdin::receive(&mut self.corpus, &work)?;
         sweep(folder);
-        let mut ticket = Ticket {
-            recipe: self.recipe.to_toml(),
-            inputs: self.inputs(),
-            outputs: self.outputs.options(),
-            secret: format!("{:032x}", Secret::random().seed()),
-        };
+        let (recipe, inputs) = (self.recipe.to_toml(), self.inputs());
+        let secret = format!("{:032x}", Secret::random().seed());
+        let line = serde_json::to_vec(&(&recipe, &inputs, &secret)).expect("names can be written");
+        let stamp = digest_of(&line);
+        let mut ticket = Ticket { recipe, inputs, outputs: self.outputs.options(), secret, stamp };
         let path = work.join(TICKET);
         match Ticket::read(&path)? {
             Some(before) => {
                 self.same(folder, &before, &ticket)?;
+                // Secret and stamp stay those of the beginning: units that are there bear them.
                 ticket.secret = before.secret;
+                ticket.stamp = before.stamp;
+                if before.inputs != ticket.inputs {
+                    self.renew(folder, &before.inputs, &ticket.inputs)?;
+                    ticket.write(&path)?;
+                }
             }
             None => {
                 self.check_room(folder)?;
                 ticket.write(&path)?;
             }
         }
-        let stamp = hash::digest(
-            &serde_json::to_vec(&(&ticket.recipe, &ticket.inputs, &ticket.secret))
-                .expect("names can be written"),
-        );
+        let stamp = number_of(&ticket.stamp, &path)?;
         Ok(Opened::Open(Box::new(OpenJob {
             job: self,
             folder: folder.to_owned(),
@@ -306,6 +327,7 @@ impl Job {
             peaks: BTreeMap::new(),
             scratch: 0,
             lock: Some(lock),
+            made: false,
             bucket_bytes: None,
         })))
     }
@@ -350,10 +372,57 @@ impl Job {
             };
             return Err(EngineError::OtherRecipe { folder: folder.to_owned(), differences });
         }
-        self.same_outputs(folder, &before.outputs)?;
-        if before.inputs != now.inputs {
-            let what = changed(&before.inputs, &now.inputs);
-            return Err(EngineError::InputChanged { folder: folder.to_owned(), what });
+        self.same_outputs(folder, &before.outputs)
+    }
+
+    /// Refuses files that cannot be read, before the work.
+    fn look(&self) -> Result<(), EngineError> {
+        let threads = self.settings.threads;
+        self.against.iter().chain([&self.corpus]).try_for_each(|corpus| refuse_unreadable(corpus, threads))
+    }
+
+    /// Goes on with another list of files. Units that are done stay where they have the same shards as before under the same number; all
+    /// others, and what came behind the sketch, are made anew.
+    ///
+    /// # Errors
+    /// When a file changed or is gone that was read already, or when methods must see all documents before the first is sketched.
+    fn renew(&self, folder: &Path, before: &[InputMark], now: &[InputMark]) -> Result<(), EngineError> {
+        let refuse = |what| Err(EngineError::InputChanged { folder: folder.to_owned(), what });
+        let panel = self.recipe.panel()?;
+        let learns = |seat: &crate::panel::Seat| {
+            seat.method.survey().is_some() || seat.method.lexicon() > lookalike_methods::Detail::Nothing
+        };
+        if self.recipe.task == Task::Compare || panel.seats().iter().any(learns) {
+            return refuse(changed(before, now));
+        }
+        let work = folder.join(WORK);
+        let (old, new) = (marked_units(before), marked_units(now));
+        let there: HashMap<(&str, bool), &InputMark> =
+            now.iter().map(|mark| ((mark.name.as_str(), mark.against), mark)).collect();
+        let mut stay = HashSet::new();
+        for (number, unit) in old.iter().enumerate() {
+            let name = format!("u{number:06}");
+            if !work.join(format!("{name}.done")).exists() {
+                continue;
+            }
+            for mark in *unit {
+                match there.get(&(mark.name.as_str(), mark.against)) {
+                    Some(same) if *same == mark => {}
+                    Some(other) => return refuse(changed(std::slice::from_ref(mark), &[(*other).clone()])),
+                    None => return refuse(format!("{} was read already and is gone", mark.name)),
+                }
+            }
+            if new.get(number) == Some(unit) {
+                stay.insert(name);
+            }
+        }
+        for entry in std::fs::read_dir(&work).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let kept = [LOCK, TICKET, "stdin"].contains(&name.as_str())
+                || name.split_once('.').is_some_and(|(unit, _)| stay.contains(unit));
+            if !kept && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+                remove_if_there(&entry.path())?;
+            }
         }
         Ok(())
     }
@@ -500,9 +569,51 @@ pub(crate) fn lock(folder: &Path, path: &Path) -> Result<File, EngineError> {
 
 /// The secret of a ticket. One that cannot be read is never replaced by another: a known one could be forged against.
 pub(crate) fn secret_of(seed: &str, ticket: &Path) -> Result<Secret, EngineError> {
-    let what = "its secret is no number".to_owned();
-    let seed = u128::from_str_radix(seed, 16);
-    seed.map(Secret::new).map_err(|_| EngineError::Damaged { file: ticket.to_owned(), what })
+    number_of(seed, ticket).map(Secret::new)
+}
+
+/// A number that a ticket holds as hexadecimal digits.
+fn number_of(digits: &str, ticket: &Path) -> Result<u128, EngineError> {
+    u128::from_str_radix(digits, 16).map_err(|_| {
+        let what = format!("{digits:?} is no number in hexadecimal digits");
+        EngineError::Damaged { file: ticket.to_owned(), what }
+    })
+}
+
+/// Refuses a corpus with files that cannot be read.
+pub(crate) fn refuse_unreadable(corpus: &Corpus, threads: usize) -> Result<(), EngineError> {
+    let found = corpus.unreadable(threads);
+    let (count, all) = (found.len(), corpus.shards().len());
+    match found.into_iter().next() {
+        None => Ok(()),
+        Some((_, only)) if all == 1 => Err(only.into()),
+        Some((_, first)) => Err(EngineError::Unreadable { count, all, first }),
+    }
+}
+
+/// Removes what an earlier job left in a folder, so that another can begin there. Other files stay where they are, and so does all of a
+/// folder that holds no job.
+pub fn begin_anew(folder: &Path) -> Result<(), EngineError> {
+    let work = folder.join(WORK);
+    let ours = [LOCK, TICKET].iter().any(|file| work.join(file).exists())
+        || folder.join(SUMMARY).exists() && folder.join("recipe.toml").exists();
+    if !ours {
+        return Ok(());
+    }
+    std::fs::create_dir_all(&work).map_err(|error| EngineError::write(&work, error))?;
+    let _held = lock(folder, &work.join(LOCK))?;
+    folder::clear(folder)
+}
+
+/// The units of marked shards, those to compare with first.
+fn marked_units(marks: &[InputMark]) -> Vec<&[InputMark]> {
+    let (against, own) = marks.split_at(marks.partition_point(|mark| mark.against));
+    let mut units = Vec::new();
+    for side in [against, own] {
+        let cut = pipeline::units_by(side.iter().map(|mark| mark.bytes));
+        units.extend(cut.into_iter().map(|unit| &side[unit]));
+    }
+    units
 }
 
 pub(crate) fn changed(before: &[InputMark], now: &[InputMark]) -> String {
@@ -527,7 +638,12 @@ pub(crate) fn changed(before: &[InputMark], now: &[InputMark]) -> String {
 impl OpenJob {
     /// Does what is left of the work. `watch` can stop it; the same call in a later process goes on.
     pub fn run(&mut self, watch: &Watch) -> Result<Findings, EngineError> {
-        self.pool()?.install(|| self.stages(watch))
+        let found = self.pool()?.install(|| self.stages(watch));
+        // A run that failed before anything was read leaves nothing that the next would have to be told apart from.
+        if found.as_ref().is_err_and(|error| !matches!(error, EngineError::Stopped)) {
+            folder::give_back(&self.folder, self.made);
+        }
+        found
     }
 
     fn stages(&mut self, watch: &Watch) -> Result<Findings, EngineError> {
@@ -625,7 +741,7 @@ impl OpenJob {
             system: std::env::consts::OS,
             finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
             inputs: self.job.inputs_digest(),
-            files: self.job.corpus.shards().iter().filter_map(address).collect(),
+            files: self.job.corpus.shards().iter().filter_map(lookalike_corpus::Shard::address).collect(),
             outputs: self.job.outputs.options(),
             left_out: left_out(self.job.against.iter().chain([&self.job.corpus])),
         };
@@ -670,17 +786,6 @@ impl OpenJob {
     /// The job's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
-    }
-}
-
-/// Where a shard lies; nothing for what was only in memory or came from standard input.
-pub(crate) fn address(shard: &lookalike_corpus::Shard) -> Option<String> {
-    match &shard.origin {
-        Origin::File(path) => {
-            Some(std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string())
-        }
-        Origin::Object(address) => Some(address.clone()),
-        _ => None,
     }
 }
 

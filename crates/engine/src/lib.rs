@@ -33,6 +33,7 @@ pub mod cost;
 pub mod error;
 mod estimate;
 pub mod examine;
+mod folder;
 mod gather;
 pub mod gauge;
 pub mod job;

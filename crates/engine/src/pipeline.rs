@@ -42,10 +42,15 @@ pub type Unit = Range<usize>;
 
 /// Cuts the shards of a corpus into units. Depends on nothing but their sizes.
 pub fn units(corpus: &Corpus) -> Vec<Unit> {
+    units_by(corpus.shards().iter().map(|shard| shard.bytes))
+}
+
+/// Cuts shards of these sizes into units.
+pub(crate) fn units_by(sizes: impl Iterator<Item = Option<u64>>) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::new();
     let mut room = 0;
-    for (index, shard) in corpus.shards().iter().enumerate() {
-        let bytes = shard.bytes.unwrap_or(UNIT_BYTES);
+    for (index, bytes) in sizes.enumerate() {
+        let bytes = bytes.unwrap_or(UNIT_BYTES);
         match units.last_mut() {
             Some(unit) if bytes <= room => unit.end = index + 1,
             _ => {

@@ -392,6 +392,7 @@ impl JobRecipe {
             extras,
             others: false,
             decoding: Decoding::default(),
+            skip_unreadable: false,
         })
     }
 

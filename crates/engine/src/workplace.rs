@@ -16,9 +16,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::{Settings, write_whole};
 use crate::error::EngineError;
+use crate::folder;
 use crate::job::{
     InputMark, LOCK, SUMMARY, TICKET, WORK, address, changed, digest_of, is_empty, left_out, lock,
-    peak_memory, pretty, secret_of, sweep,
+    peak_memory, pretty, refuse_unreadable, secret_of, sweep,
 };
 use crate::recipe::differences;
 use crate::stdin;
@@ -109,6 +110,15 @@ impl Workplace {
         recipe: &str,
         corpora: &mut [Corpus],
     ) -> Result<Option<Workplace>, EngineError> {
+        let made = !folder.exists();
+        let taken = Self::hold(folder, recipe, corpora);
+        if taken.is_err() && !folder.join(WORK).join(TICKET).exists() {
+            folder::give_back_free(folder, made);
+        }
+        taken
+    }
+
+    fn hold(folder: &Path, recipe: &str, corpora: &mut [Corpus]) -> Result<Option<Workplace>, EngineError> {
         let work = folder.join(WORK);
         if !folder.join(SUMMARY).exists() && !work.is_dir() && !is_empty(folder)? {
             return Err(EngineError::NotAJob { folder: folder.to_owned() });
@@ -122,6 +132,8 @@ impl Workplace {
         if finished(folder, recipe, corpora)? {
             return Ok(None);
         }
+        let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        corpora.iter().try_for_each(|corpus| refuse_unreadable(corpus, threads))?;
         corpora.iter_mut().try_for_each(|corpus| stdin::receive(corpus, &work))?;
         sweep(folder);
         let name = serde_json::to_vec(&(recipe, marks(corpora))).expect("names can be written");
@@ -199,7 +211,8 @@ impl Workplace {
     /// Writes the last files and takes the scratch folder away. From then on the work is finished.
     pub fn finish(mut self, settings: &Settings, summary: &impl Serialize) -> Result<(), EngineError> {
         self.corpora.iter().try_for_each(Corpus::check)?;
-        let files = |corpus: &Corpus| corpus.shards().iter().filter_map(address).collect();
+        let files =
+            |corpus: &Corpus| corpus.shards().iter().filter_map(lookalike_corpus::Shard::address).collect();
         let facts = RunFacts {
             seconds: self.begun.elapsed().as_secs_f64(),
             seconds_by_stage: std::mem::take(&mut self.seconds),

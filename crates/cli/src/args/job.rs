@@ -2,11 +2,13 @@
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use lookalike::asked::{self, Matching};
+use lookalike::corpus::ReadOptions;
 use lookalike::corpus::write::RowFormat;
+use lookalike::engine::job::begin_anew;
 use lookalike::engine::recipe::{ClusterRule, Combine, JobRecipe, Keep, Task};
 use lookalike::engine::{Settings, Shards, Spool};
 use lookalike::model::{Similarity, Threshold};
@@ -163,6 +165,32 @@ pub struct ResourceArgs {
     pub strict: bool,
 }
 
+/// What a job begins with.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct StartArgs {
+    /// Begin anew in a folder that holds another job, or a broken one
+    ///
+    /// Results and scratch files of that job are removed; files that no job wrote stay where they are.
+    #[arg(long, help_heading = "Work")]
+    pub force: bool,
+
+    /// Leave out files that cannot be read, and count them, instead of refusing to begin
+    #[arg(long, help_heading = "Work")]
+    pub skip_unreadable: bool,
+}
+
+impl StartArgs {
+    /// How documents are read, files that cannot be included.
+    pub fn options(&self, options: ReadOptions) -> ReadOptions {
+        ReadOptions { skip_unreadable: self.skip_unreadable, ..options }
+    }
+
+    /// Makes room for a new job where that is asked for.
+    pub fn make_room(&self, folder: &Path) -> Result<(), Failure> {
+        if self.force { Ok(begin_anew(folder)?) } else { Ok(()) }
+    }
+}
+
 /// Where symbols wait until they are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SpoolArg {
@@ -257,6 +285,10 @@ pub struct DedupArgs {
     /// What matches.
     #[command(flatten)]
     pub matching: MatchArgs,
+
+    /// How to begin.
+    #[command(flatten)]
+    pub start: StartArgs,
 
     /// How to work.
     #[command(flatten)]
@@ -354,6 +386,10 @@ pub struct PairsArgs {
     /// What matches.
     #[command(flatten)]
     pub matching: MatchArgs,
+
+    /// How to begin.
+    #[command(flatten)]
+    pub start: StartArgs,
 
     /// How to work.
     #[command(flatten)]

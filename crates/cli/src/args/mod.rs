@@ -36,7 +36,7 @@ pub use index::{
 };
 pub use job::{
     ClusterArg, CombineArg, DedupArgs, LexiconArgs, LexiconCommand, LexiconShowArgs, MatchArgs, MethodsArgs,
-    OrderArgs, PairsArgs, ResourceArgs, SpoolArg, TableFormat, WriteArg,
+    OrderArgs, PairsArgs, ResourceArgs, SpoolArg, StartArgs, TableFormat, WriteArg,
 };
 pub use judgments::{
     JudgmentsCommand, JudgmentsDedupArgs, JudgmentsStatsArgs, LaterArg, LeftArgs, NearArgs, QrelsArgs,
@@ -313,6 +313,7 @@ impl ReadingArgs {
             extras: Vec::new(),
             others: false,
             decoding: Decoding::default(),
+            skip_unreadable: false,
         }
     }
 

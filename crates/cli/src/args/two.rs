@@ -15,7 +15,7 @@ use lookalike_transfer::segments::Segment;
 
 use super::job::{OrderArgs, as_they_come};
 use super::urls::SnapshotArgs;
-use super::{MatchArgs, ReadingArgs, ResourceArgs, TableFormat, positive};
+use super::{MatchArgs, ReadingArgs, ResourceArgs, StartArgs, TableFormat, positive};
 use crate::exit::Failure;
 
 /// Parts of the right side that are counted by themselves.
@@ -69,6 +69,10 @@ pub struct CompareArgs {
     /// What matches.
     #[command(flatten)]
     pub matching: MatchArgs,
+
+    /// How to begin.
+    #[command(flatten)]
+    pub start: StartArgs,
 
     /// How to work.
     #[command(flatten)]
@@ -136,6 +140,10 @@ pub struct TransferArgs {
     /// What matches.
     #[command(flatten)]
     pub matching: MatchArgs,
+
+    /// How to begin.
+    #[command(flatten)]
+    pub start: StartArgs,
 
     /// How to work.
     #[command(flatten)]

@@ -11,7 +11,7 @@ use lookalike::model::{Similarity, Threshold};
 use lookalike_overlap::address::Matching;
 
 use super::job::{similarity, threshold};
-use super::{ReadingArgs, ResourceArgs, positive};
+use super::{ReadingArgs, ResourceArgs, StartArgs, positive};
 
 /// `urls`
 #[derive(Debug, Args)]
@@ -79,6 +79,10 @@ pub struct UrlsArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
 
+    /// How to begin.
+    #[command(flatten)]
+    pub start: StartArgs,
+
     /// How to work.
     #[command(flatten)]
     pub resources: ResourceArgs,
@@ -93,7 +97,7 @@ impl UrlsArgs {
 
     /// How records are read: none needs a text.
     pub fn options(&self) -> ReadOptions {
-        ReadOptions { addresses: true, ..self.reading.options() }
+        ReadOptions { addresses: true, ..self.start.options(self.reading.options()) }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::progress::{Progress, Total, thousands};
 
 pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let recipe = args.recipe()?;
-    let options = recipe.read_options()?;
+    let options = args.start.options(recipe.read_options()?);
     let right = args.with.inputs();
     if args.left.iter().any(|input| input == "-") {
         let sentence = "the left side is read more than once and cannot be standard input; name files";
@@ -29,6 +29,7 @@ pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
     }
     super::job::outside(&args.left, &args.output)?;
     super::job::outside(&right, &args.output)?;
+    args.start.make_room(&args.output)?;
     let format = args.row_format();
     let job = Job {
         recipe,
@@ -82,7 +83,7 @@ fn work(mut open: OpenJob, args: &CompareArgs, watch: &Arc<Watch>) -> Result<(),
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     let recipe = open.recipe().clone();
-    let parts = right_segments(&args.with, args.segment, &recipe.read_options()?)?;
+    let parts = right_segments(&args.with, args.segment, &args.start.options(recipe.read_options()?))?;
     let wanted = Wanted {
         methods: args.matching.asked().names(&recipe),
         segments: Segments::new(parts, &open.shard_places(watch)?),

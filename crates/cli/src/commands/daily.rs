@@ -39,9 +39,10 @@ pub(super) fn run(
     refuse(args, recipe, against)?;
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(dedup::SAMPLE_FOLDER));
     job::outside(&args.input.inputs, &folder)?;
+    args.start.make_room(&folder)?;
     let daily = Daily {
         recipe: recipe.clone(),
-        corpus: args.input.corpus_with(recipe.read_options()?)?,
+        corpus: args.input.corpus_with(args.start.options(recipe.read_options()?))?,
         against,
         into: args.into.as_deref(),
         lexicon: args.matching.lexicon.as_deref(),

@@ -27,14 +27,15 @@ pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     if let Some(summary) = daily::run(args, &recipe, watch)? {
         return Ok(super::job::outcome(&summary, args.resources.strict));
     }
-    let corpus = args.input.corpus_with(recipe.read_options()?)?;
+    let options = args.start.options(recipe.read_options()?);
+    let corpus = args.input.corpus_with(options.clone())?;
     let against = match args.against.as_slice() {
         [] => None,
         inputs if inputs.iter().any(|input| input == "-") => {
             let sentence = "the other corpus is read more than once and cannot be standard input; name files";
             return Err(Failure::Usage(sentence.to_owned()));
         }
-        inputs => Some(crate::args::open(inputs, recipe.read_options()?)?),
+        inputs => Some(crate::args::open(inputs, options)?),
     };
     let job = Job {
         recipe,
@@ -49,6 +50,7 @@ pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     }
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(SAMPLE_FOLDER));
     super::job::outside(&args.input.inputs, &folder)?;
+    args.start.make_room(&folder)?;
     super::job::say_what_it_takes(&job);
     let recipe = job.recipe.clone();
     let summary = match job.open(&folder)? {

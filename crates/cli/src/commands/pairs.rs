@@ -23,7 +23,7 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         return Err(Failure::Usage(sentence));
     }
     super::job::outside(&args.input.inputs, &args.output)?;
-    let corpus = args.input.corpus_with(recipe.read_options()?)?;
+    let corpus = args.input.corpus_with(args.start.options(recipe.read_options()?))?;
     apart_from(&corpus, &[&args.output])?;
     let outputs = Outputs { format, write: Shards::None, annotate: false, suffix };
     let job = Job {
@@ -38,6 +38,7 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     let mut name = args.output.clone().into_os_string();
     name.push(".job");
     let folder = PathBuf::from(name);
+    args.start.make_room(&folder)?;
     let summary = match job.open(&folder)? {
         Opened::Finished(summary) => {
             if !args.output.exists() {

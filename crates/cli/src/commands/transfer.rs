@@ -45,8 +45,10 @@ pub(crate) fn run(args: &TransferArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
     }
     // Refused at once, and not after the old corpus was read.
     args.resources.settings(args.matching.spool).room(recipe.reading.max_document_bytes)?;
-    let old = crate::args::open(&args.from, recipe.read_options()?)?;
-    let new = crate::args::open(&args.to, recipe.read_options()?)?;
+    let options = args.start.options(recipe.read_options()?);
+    let old = crate::args::open(&args.from, options.clone())?;
+    let new = crate::args::open(&args.to, options)?;
+    args.start.make_room(&args.output)?;
     let asked = asked(args, &recipe, &files, [&old, &new]);
     match finished(&args.output)? {
         Some(before) if before == asked => {
@@ -206,7 +208,7 @@ fn select(
 fn wanted(args: &TransferArgs, open: &OpenJob, watch: &Watch) -> Result<Wanted, Failure> {
     let recipe = open.recipe();
     let to = SnapshotArgs { snapshots: vec![args.to.clone()] };
-    let parts = right_segments(&to, args.segment, &recipe.read_options()?)?;
+    let parts = right_segments(&to, args.segment, &args.start.options(recipe.read_options()?))?;
     Ok(Wanted {
         methods: args.matching.asked().names(recipe),
         segments: Segments::new(parts, &open.shard_places(watch)?),

@@ -46,6 +46,7 @@ fn request(args: &UrlsArgs) -> Result<Request, Failure> {
         return Err(Failure::Usage("standard input can be read only once; give - once".to_owned()));
     }
     inputs.iter().try_for_each(|side| super::job::outside(side, &args.output))?;
+    args.start.make_room(&args.output)?;
     let corpora: Result<Vec<Corpus>, Failure> =
         inputs.iter().map(|side| crate::args::open(side, args.options())).collect();
     Ok(Request {

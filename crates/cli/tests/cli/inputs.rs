@@ -202,3 +202,96 @@ fn what_is_no_data_is_left_out_of_folders_and_counted() {
     let done = dedup("").path(folder.join("in/sub/logo")).option("-o", folder.join("picture")).run();
     done.refuses_with(1, &["logo is in no format that can be read"]);
 }
+
+#[test]
+fn files_that_cannot_be_read_end_a_run_before_it_begins() {
+    let folder = Folder::new();
+    let documents = families(40, 13);
+    for (number, part) in documents.chunks(20).enumerate() {
+        folder.file(format!("in/{number}.jsonl"), jsonl(part));
+    }
+    folder.file("in/00.parquet", "PAR1 and no more");
+    folder.file("in/10.csv", "a,b\n1,2\n");
+    let job = folder.join("job");
+    let run = |options: &str| dedup(options).path(folder.join("in")).option("-o", &job).run();
+    run("").refuses_with(1, &["2 of 4 files cannot be read; the first: 00.parquet", "--skip-unreadable"]);
+    assert!(!job.exists(), "nothing is left of a run that has read nothing");
+    run("--skip-unreadable").exits(0);
+    let decisions = Decisions::read(&job);
+    assert_eq!(
+        (decisions.count("documents"), &decisions.summary["left_out"]["unreadable file"]),
+        (40, &2.into())
+    );
+}
+
+#[test]
+fn a_job_goes_on_when_files_come_that_it_has_not_read_or_such_go() {
+    let folder = Folder::new();
+    let documents = families(120, 14);
+    for (number, part) in documents.chunks(40).enumerate() {
+        folder.file(format!("in/{number}.jsonl"), jsonl(part));
+    }
+    let run = |options: &str, job: &Path| {
+        let run = dedup(&format!("--threads 1 --write kept {options}")).path(folder.join("in"));
+        run.option("--against", folder.join("against.jsonl")).option("-o", job)
+    };
+    folder.file("against.jsonl", jsonl(&families(30, 15)));
+    // The other corpus is a unit of work of its own, which is done when the second one stops.
+    let job = folder.join("out/job");
+    blocked(run("", &job), &job, &["work/u000001.docs"]);
+    let done = fs::metadata(job.join("work/u000000.done")).unwrap().modified().unwrap();
+    let parted = folder.join("in/1.jsonl");
+    fs::rename(&parted, folder.join("away")).unwrap();
+    folder.file("in/9.jsonl", jsonl(&families(20, 16)));
+    // Read already, and gone.
+    let other = folder.file("other.jsonl", jsonl(&families(30, 17)));
+    let refused = dedup("--threads 1 --write kept")
+        .path(folder.join("in"))
+        .option("--against", other)
+        .option("-o", &job);
+    refused.run().refuses_with(1, &["against.jsonl was read already and is gone"]);
+    blocked(run("", &job), &job, &["removed.jsonl"]);
+    assert_eq!(
+        fs::metadata(job.join("work/u000000.done")).unwrap().modified().unwrap(),
+        done,
+        "it was not done again"
+    );
+    // Files may come as long as the job is not done, whatever was made of the others.
+    folder.file("in/5.jsonl", jsonl(&families(20, 18)));
+    run("", &job).run().exits(0);
+    let fresh = folder.join("fresh");
+    run("", &fresh).run().exits(0);
+    assert_same(&results(&fresh), &results(&job), "another list of files");
+    assert_eq!(json(&job.join("summary.json"))["documents"], 120);
+}
+
+#[test]
+fn force_begins_anew_and_leaves_other_files_alone() {
+    let folder = Folder::new();
+    let first = folder.file("in/a.jsonl", jsonl(&families(60, 19)));
+    let second = folder.file("other/b.jsonl", jsonl(&families(60, 20)));
+    let job = folder.join("job");
+    let run = |options: &str, input: &Path| dedup(options).path(input).option("-o", &job).run();
+    let fresh = folder.join("fresh");
+    dedup("--threshold 0.9").path(&second).option("-o", &fresh).run().exits(0);
+    run("--write kept", &first).exits(0);
+    folder.file("job/letter.txt", "mine");
+    run("--threshold 0.9", &second).refuses_with(1, &["another recipe", "--force"]);
+    run("--threshold 0.9 --force", &second).exits(0);
+    assert_eq!(fs::read(job.join("letter.txt")).unwrap(), b"mine");
+    fs::remove_file(job.join("letter.txt")).unwrap();
+    let left = results(&job);
+    assert_same(
+        &results(&fresh),
+        &left.into_iter().filter(|(name, _)| !name.starts_with("kept/")).collect(),
+        "forced",
+    );
+    // A job whose ticket is broken, and a folder that holds none.
+    fs::remove_file(job.join("summary.json")).unwrap();
+    folder.file("job/work/job.json", "broken");
+    folder.file("job/work/lock", "");
+    run("--threshold 0.9 --force", &second).exits(0);
+    folder.file("mine/letter.txt", "mine");
+    let done = dedup("--force").path(&second).option("-o", folder.join("mine")).run();
+    done.refuses_with(1, &["holds files that are no job of lookalike"]);
+}

@@ -1,0 +1,194 @@
+//! The folder of a job: what in it is the job's, and how it is given back.
+//!
+//! Whatever is removed here was written by a job: scratch files, results by their names, and copies by the names that the summary, the ticket or
+//! the journal of copies says they have. Other files stay where they are.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::context::remove_if_there;
+use crate::error::EngineError;
+use crate::job::{LOCK, SUMMARY, TICKET, WORK, lock};
+
+/// Results by name; tables also with other endings.
+const RESULTS: [&str; 11] = [
+    SUMMARY,
+    "run.json",
+    "recipe.toml",
+    "report.html",
+    "domains.tsv",
+    "tlds.tsv",
+    "survival.tsv",
+    "snapshots.tsv",
+    "topics.tsv",
+    "qrels.txt",
+    "labels.jsonl",
+];
+const TABLES: [&str; 12] = [
+    "removed",
+    "clusters",
+    "rejected",
+    "pairs",
+    "groups",
+    "best",
+    "overlap",
+    "snapshots",
+    "mapping",
+    "missing",
+    "conflicts",
+    "review",
+];
+const ENDINGS: [&str; 5] = [".jsonl", ".parquet", ".jsonl.gz", ".jsonl.zst", ".jsonl.bz2"];
+
+/// Folders of copies.
+const COPIES: [&str; 3] = ["kept", "removed", "rejected"];
+
+/// Removes all that a job left behind, but for its lock.
+pub(crate) fn clear(folder: &Path) -> Result<(), EngineError> {
+    let work = folder.join(WORK);
+    for name in copies(folder) {
+        let path = folder.join(name);
+        remove_if_there(&path)?;
+        // Folders that are empty now go with it.
+        path.ancestors()
+            .skip(1)
+            .take_while(|above| *above != folder)
+            .all(|above| fs::remove_dir(above).is_ok());
+    }
+    let tables = TABLES.iter().flat_map(|table| ENDINGS.iter().map(move |ending| format!("{table}{ending}")));
+    for name in RESULTS.iter().map(|name| (*name).to_owned()).chain(tables) {
+        remove_if_there(&folder.join(name))?;
+    }
+    for copies in COPIES {
+        let _ = fs::remove_dir(folder.join(copies));
+    }
+    for entry in fs::read_dir(&work).into_iter().flatten().flatten().filter(|entry| entry.file_name() != LOCK)
+    {
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => {
+                fs::remove_dir_all(&path).map_err(|error| EngineError::write(&path, error))?
+            }
+            _ => remove_if_there(&path)?,
+        }
+    }
+    Ok(())
+}
+
+/// The copies that a job wrote, or was about to write, relative to its folder.
+fn copies(folder: &Path) -> Vec<PathBuf> {
+    let mut names = Vec::new();
+    let summary =
+        fs::read(folder.join(SUMMARY)).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+    if let Some(files) = summary.as_ref().and_then(|summary| summary["files"].as_object()) {
+        let copied = |name: &&PathBuf| COPIES.iter().any(|copies| name.starts_with(copies));
+        names.extend(files.keys().map(PathBuf::from).collect::<Vec<_>>().iter().filter(copied).cloned());
+    }
+    let mut shards: Vec<String> = Vec::new();
+    let ticket = fs::read_to_string(folder.join(WORK).join(TICKET)).unwrap_or_default();
+    if let Ok(ticket) = serde_json::from_str::<Value>(ticket.lines().next().unwrap_or_default()) {
+        let marks = ticket["inputs"].as_array().into_iter().flatten();
+        shards.extend(marks.filter_map(|mark| mark["name"].as_str().map(str::to_owned)));
+    }
+    let journal = fs::read_to_string(folder.join(WORK).join("copies")).unwrap_or_default();
+    let journaled =
+        journal.lines().filter_map(|line| serde_json::from_str::<Value>(line.split_once(' ')?.1).ok());
+    shards.extend(journaled.filter_map(|line| line[0].as_str().map(str::to_owned)));
+    names.extend(
+        COPIES.iter().flat_map(|copies| shards.iter().map(move |shard| Path::new(copies).join(shard))),
+    );
+    names.retain(|name| name.components().all(|part| matches!(part, Component::Normal(_))));
+    names
+}
+
+/// Gives a folder back that nobody holds; see [`give_back`].
+pub(crate) fn give_back_free(folder: &Path, made: bool) {
+    let work = folder.join(WORK);
+    let held = if work.is_dir() { lock(folder, &work.join(LOCK)) } else { return };
+    if held.is_ok() {
+        give_back(folder, made);
+    }
+}
+
+/// Gives a folder back in which nothing was read yet: as if the job had never been begun. `made` says that it was not there before.
+pub(crate) fn give_back(folder: &Path, made: bool) {
+    let work = folder.join(WORK);
+    let names = || fs::read_dir(&work).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let begun = |name: &std::ffi::OsStr| {
+        let name = name.to_string_lossy();
+        name == LOCK || name == TICKET || name.starts_with('u') && !name.ends_with(".done")
+    };
+    if !names().all(|name| begun(&name)) {
+        return;
+    }
+    // Nothing is lost if something of it stays.
+    for name in names() {
+        let _ = fs::remove_file(work.join(name));
+    }
+    let _ = fs::remove_dir(&work);
+    if made {
+        let _ = fs::remove_dir(folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_job_wrote_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |name: &str, content: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        };
+        let ticket = "{\"inputs\":[{\"name\":\"a/b.jsonl\"},{\"name\":\"../letter\"}]}\nx\n";
+        for (name, content) in [
+            ("summary.json", "{\"files\":{\"kept/s.jsonl\":{},\"/etc/x\":{}}}"),
+            ("removed.parquet", ""),
+            ("kept/s.jsonl", ""),
+            ("kept/a/b.jsonl", ""),
+            ("kept/mine", ""),
+            ("letter", ""),
+            ("notes.txt", ""),
+            ("work/lock", ""),
+            ("work/job.json", ticket),
+            ("work/deep/x", ""),
+        ] {
+            put(name, content);
+        }
+        clear(folder.path()).unwrap();
+        let mut left: Vec<String> = Vec::new();
+        let mut folders = vec![folder.path().to_owned()];
+        while let Some(above) = folders.pop() {
+            for entry in fs::read_dir(&above).unwrap().map(Result::unwrap) {
+                match entry.path() {
+                    path if path.is_dir() => folders.push(path),
+                    path => left.push(path.strip_prefix(folder.path()).unwrap().display().to_string()),
+                }
+            }
+        }
+        left.sort();
+        assert_eq!(left, ["kept/mine", "letter", "notes.txt", "work/lock"]);
+        assert!(!folder.path().join("kept/a").exists());
+    }
+
+    #[test]
+    fn a_folder_is_given_back_when_nothing_was_read() {
+        let root = tempfile::tempdir().unwrap();
+        for (file, gone) in [("work/u000000.docs", true), ("work/u000000.done", false), ("work/stdin", false)]
+        {
+            let folder = root.path().join("job");
+            fs::create_dir_all(folder.join(WORK)).unwrap();
+            for name in ["work/lock", "work/job.json", file] {
+                fs::write(folder.join(name), "").unwrap();
+            }
+            give_back(&folder, true);
+            assert_eq!(folder.exists(), !gone, "{file}");
+            let _ = fs::remove_dir_all(&folder);
+        }
+    }
+}
