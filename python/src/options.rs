@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lookalike::asked::{self, Documents, Matching};
-use lookalike::corpus::{Decoding, Fields, ReadOptions};
+use lookalike::corpus::{Fields, ReadOptions};
 use lookalike::engine::recipe::{ClusterRule, Combine, Keep};
 use lookalike::engine::{Settings, Shards, Spool};
 use lookalike::index::Writing;
@@ -112,11 +112,12 @@ impl<'py> Options<'py> {
             revisions: self.flag("revisions")?,
             namespaces: self.read("namespaces", asked::namespaces)?.unwrap_or(other.namespaces),
             format: self.read("input_format", asked::format)?,
-            addresses: false,
-            extras: Vec::new(),
-            others: false,
-            decoding: Decoding::default(),
-            skip_unreadable: false,
+            addresses: other.addresses,
+            extras: other.extras,
+            max_rejected: other.max_rejected,
+            others: other.others,
+            decoding: other.decoding,
+            skip_unreadable: other.skip_unreadable,
         };
         let contents =
             [("page", ContentMode::Page), ("main", ContentMode::Main), ("email", ContentMode::Email)];

@@ -18,6 +18,8 @@ pub const FAILED: u8 = 1;
 pub const USAGE: u8 = 2;
 /// Done, with rejected records, under `--strict`.
 pub const REJECTED: u8 = 3;
+/// More records were rejected than `--max-rejected` allows.
+pub const TOO_MANY_REJECTED: u8 = 4;
 /// Ended by Ctrl-C or a polite kill, as shells count it.
 pub const INTERRUPTED: u8 = 130;
 
@@ -53,6 +55,8 @@ impl Failure {
         match self {
             Failure::Usage(_) => USAGE,
             Failure::Work(WalkError::Corpus(CorpusError::UnknownOutput { .. })) => USAGE,
+            Failure::Work(WalkError::Corpus(CorpusError::TooManyRejected { .. }))
+            | Failure::Job(EngineError::Corpus(CorpusError::TooManyRejected { .. })) => TOO_MANY_REJECTED,
             Failure::Work(WalkError::Stopped) => INTERRUPTED,
             Failure::Job(EngineError::Request(_) | EngineError::Memory { .. }) => USAGE,
             Failure::Job(EngineError::Stopped) => INTERRUPTED,

@@ -27,16 +27,18 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::Parser;
 use lookalike::walk::Watch;
 
-use crate::console::tell;
+use crate::console::{fail, tell};
 use crate::exit::{Failure, Outcome};
 
 /// Runs the command that `arguments` (the program's own name first) ask for.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let command = match args::Cli::try_parse_from(arguments) {
-        Ok(cli) => cli.command,
+    let command = match args::Cli::read(arguments) {
+        Ok((cli, style)) => {
+            console::speak(style);
+            cli.command
+        }
         Err(error) => {
             // Help and version are no mistakes and go to standard output; a reader that went away is no news.
             let _ = error.print();
@@ -47,14 +49,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // A service finishes what is under way, however long that takes within its own limits.
     let patient = matches!(command, args::Command::Serve(_));
     if let Err(error) = signals::obey(&watch, patient) {
-        tell(format_args!("lookalike: cannot watch for Ctrl-C: {error}"));
+        tell(format_args!("cannot watch for Ctrl-C: {error}"));
     }
     match commands::run(command, &watch) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Rejected) => exit::REJECTED.into(),
         Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(failure) => {
-            tell(format_args!("lookalike: {failure}"));
+            fail(&failure);
             failure.code().into()
         }
     }

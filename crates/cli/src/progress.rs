@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub use lookalike::report::thousands;
 use lookalike::walk::Watch;
 
-use crate::console::tell;
+use crate::console::show;
 
 const PLAIN_INTERVAL: Duration = Duration::from_secs(10);
 const JSON_INTERVAL: Duration = Duration::from_secs(1);
@@ -73,7 +73,7 @@ impl Drop for Progress {
 
 fn display(style: Style, total: Total, watch: &Watch, ended: &mpsc::Receiver<()>) {
     let meter = Meter::new(total);
-    let plain = || tell(sentence(&meter.read(watch)));
+    let plain = || show(sentence(&meter.read(watch)));
     match style {
         Style::None => {}
         Style::Auto if std::io::stderr().is_terminal() => bar(total, watch, ended),
@@ -84,7 +84,7 @@ fn display(style: Style, total: Total, watch: &Watch, ended: &mpsc::Receiver<()>
             plain();
         }
         Style::Json => {
-            let json = || tell(json(&meter.read(watch)));
+            let json = || show(json(&meter.read(watch)));
             lines(JSON_INTERVAL, ended, json);
             json();
         }

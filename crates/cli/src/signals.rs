@@ -10,7 +10,7 @@ use lookalike::walk::Watch;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::console::tell;
+use crate::console::fail;
 use crate::exit;
 
 /// How long the work may take to reach its next document and end by itself.
@@ -41,6 +41,6 @@ pub(crate) fn obey(watch: &Arc<Watch>, patient: bool) -> io::Result<()> {
 
 fn end() -> ! {
     abandon();
-    tell("lookalike: interrupted");
+    fail("interrupted");
     std::process::exit(exit::INTERRUPTED.into())
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::input::Refusal;
-use crate::{Format, LeftOut};
+use crate::{Format, LeftOut, MaxRejected};
 
 /// A failure that no later record can mend.
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +18,7 @@ pub enum CorpusError {
     },
     /// A file is not what it was when the work began.
     #[error(
-        "{name} changed while it was in use ({what}); leave the input alone until the run is done, and begin anew in another folder"
+        "{name} changed while it was in use ({what}); leave the input alone until the run is done, and begin anew"
     )]
     Changed {
         /// The file.
@@ -81,6 +81,36 @@ pub enum CorpusError {
         wanted: String,
         /// The columns that are there.
         found: String,
+    },
+    /// A field that was named is in none of the first records.
+    #[error("no record of the first {records} in {name} has a field {wanted}; {there}{near}")]
+    NoSuchField {
+        /// The first file.
+        name: String,
+        /// How many records were looked at.
+        records: u64,
+        /// The field looked for.
+        wanted: String,
+        /// The fields that are there.
+        there: String,
+        /// A field that may have been meant.
+        near: String,
+    },
+    /// More records were rejected than may be.
+    #[error(
+        "{rejected} of {records} records of {side} were rejected, and no more than {most} may be: {why}; mend the input or name the right fields, or allow more with --max-rejected"
+    )]
+    TooManyRejected {
+        /// Whose records.
+        side: String,
+        /// Records found, rejected ones included.
+        records: u64,
+        /// Those that were rejected.
+        rejected: u64,
+        /// How many may be.
+        most: MaxRejected,
+        /// The most frequent reason, with an example.
+        why: String,
     },
     /// The name of a file to write tells no format.
     #[error("{name} says no format to write; let it end in {endings}")]

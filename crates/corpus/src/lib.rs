@@ -30,6 +30,8 @@
 //! - [`reader`]: a shard becomes items
 //! - `readable`: a look at all shards before the work
 //! - [`options`]: field names and limits
+//! - [`losses`]: how many records may be rejected, and for which reasons they were
+//! - `look`: the first records, before the work
 //! - [`table`]: documents that are in memory already
 //! - [`list`]: files that are no corpora, uncompressed
 //! - [`error`]: what stops the work, in one sentence each
@@ -45,6 +47,8 @@ pub mod error;
 mod formats;
 mod input;
 pub mod list;
+mod look;
+pub mod losses;
 mod names;
 pub mod no_data;
 pub mod options;
@@ -60,6 +64,7 @@ pub use error::CorpusError;
 pub use formats::jsonl::{LineReader, Lines, LinesView};
 pub use input::compression::Compression;
 pub use list::List;
+pub use losses::{Loss, Losses, MaxRejected};
 pub use no_data::{LeftOut, NoData};
 pub use options::{Decoding, Fields, Namespaces, ReadOptions};
 pub use reader::{Item, Reader};

@@ -1,8 +1,10 @@
 //! How a corpus is to be read: what changes which documents come out.
 
-use crate::Format;
+use crate::{Format, MaxRejected};
 
 /// Names of the fields or columns that make a document.
+///
+/// JSON lines and Parquet: a name with dots, as in `page.text`, leads into objects or structures, unless a field bears all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fields {
     /// The document's name.
@@ -18,6 +20,13 @@ pub struct Fields {
 impl Default for Fields {
     fn default() -> Self {
         Fields { id: "id".into(), text: "text".into(), html: "html".into(), url: "url".into() }
+    }
+}
+
+impl Fields {
+    /// The names: of the id, the text, the HTML and the address.
+    pub(crate) fn names(&self) -> [&str; 4] {
+        [&self.id, &self.text, &self.html, &self.url]
     }
 }
 
@@ -77,7 +86,7 @@ pub struct ReadOptions {
     /// Further fields whose value comes with every document, in [`Document::extras`](lookalike_model::Document).
     ///
     /// JSON lines: a field, also inside other objects as in `metadata.dump`; a string as its text, anything else as
-    /// it stands. Tables, in files or in memory, and Parquet: a column. WARC and ARC: a field of the record's own header. Other formats have
+    /// it stands. Parquet: a column, also inside structures. Tables, in files or in memory: a column. WARC and ARC: a field of the record's own header. Other formats have
     /// none.
     pub extras: Vec<String>,
     /// The fields that make no document come with every one, too: as a JSON object behind the last of `extras`, where there are any.
@@ -88,6 +97,20 @@ pub struct ReadOptions {
     pub decoding: Decoding,
     /// Files that cannot be read are left out, and are no reason to stop.
     pub skip_unreadable: bool,
+    /// How many records may be rejected before that is a failure.
+    pub max_rejected: MaxRejected,
+}
+
+impl ReadOptions {
+    /// The options that decide which documents come out of a file; the others at their defaults.
+    pub fn deciding(&self) -> ReadOptions {
+        ReadOptions {
+            max_rejected: MaxRejected::default(),
+            decoding: Decoding::default(),
+            skip_unreadable: false,
+            ..self.clone()
+        }
+    }
 }
 
 impl Default for ReadOptions {
@@ -103,6 +126,7 @@ impl Default for ReadOptions {
             others: false,
             decoding: Decoding::default(),
             skip_unreadable: false,
+            max_rejected: MaxRejected::default(),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use lookalike_model::{Document, Place, Reason, Rejection, Skip, Unit};
 
 use crate::formats::BYTE_ORDER_MARK;
+use crate::look::FieldNames;
 use crate::{Compression, CorpusError, Format, Lines};
 
 /// One thing that a reader found.
@@ -34,6 +35,9 @@ pub(crate) trait Records: Send {
     fn preamble(&self) -> &[u8] {
         &[]
     }
+
+    /// Adds the names of the fields of the record given last, in formats that have them.
+    fn field_names(&self, _names: &mut FieldNames) {}
 }
 
 /// Compressed members at the front of a shard of which nothing could be read. They are told of before anything
@@ -112,6 +116,11 @@ impl Reader {
     pub fn preamble(&self) -> &[u8] {
         let preamble = self.records.preamble();
         if preamble.is_empty() && self.marked { BYTE_ORDER_MARK } else { preamble }
+    }
+
+    /// Adds the names of the fields of the record given last.
+    pub(crate) fn field_names(&self, names: &mut FieldNames) {
+        self.records.field_names(names);
     }
 
     /// The format that the shard's content showed.

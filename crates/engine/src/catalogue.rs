@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use lookalike_corpus::Shard;
+use lookalike_corpus::{Format, Shard};
+use lookalike_model::Unit;
 
 use crate::context::Context;
 use crate::error::EngineError;
@@ -214,6 +215,13 @@ pub(crate) struct ShardView<'c> {
     pub(crate) first: u32,
     pub(crate) records: u32,
     pub(crate) meta: crate::sketch::ShardMeta,
+}
+
+impl ShardView<'_> {
+    /// What positions in it count.
+    pub(crate) fn unit(&self) -> Unit {
+        self.meta.format.parse().map_or(Unit::Byte, Format::unit)
+    }
 }
 
 /// The names of a document.

@@ -164,7 +164,7 @@ pub(crate) fn write(
     drop(sorted);
     existing(&ctx.place("pairing"))?.iter().try_for_each(|path| remove_if_there(path))?;
     findings.summary.pairs = Some(count);
-    findings.rejections = results::write_rejected(ctx, catalogue, folder, outputs.format)?;
+    results::write_rejected(ctx, catalogue, folder, outputs.format, &mut findings)?;
     Ok(findings)
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::write::rows::RowFormat;
-use lookalike_corpus::{Corpus, Origin};
+use lookalike_corpus::{Corpus, Loss, Origin};
 use lookalike_text::hash::{self, Secret};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +23,7 @@ use crate::lexicon::{self, Counted};
 use crate::order;
 use crate::pipeline;
 use crate::recipe::{JobRecipe, Task};
+use crate::rejections;
 use crate::results::{self, Before, Findings};
 use crate::sketch::{self, Row};
 use crate::stdin;
@@ -117,6 +118,19 @@ pub struct Summary {
     /// Files that were left out of folders, by reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub left_out: BTreeMap<String, u64>,
+    /// Records of the other corpus that could not be read.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub against_rejected: u64,
+    /// Reasons why records could not be read, the most frequent first, those of the other corpus behind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Loss>,
+}
+
+impl Summary {
+    /// Records of both corpora that could not be read.
+    pub fn all_rejected(&self) -> u64 {
+        self.rejected + self.against_rejected
+    }
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -285,14 +299,16 @@ impl Job {
             return Ok(Opened::Finished(Box::new(done)));
         }
         lexicon::check(&self.recipe, self.lexicon.as_deref())?;
+        self.look()?;
         std::fs::create_dir_all(&work).map_err(|error| EngineError::write(&work, error))?;
         let lock = lock(folder, &work.join(LOCK))?;
         // Whoever held the lock a moment ago may have come to the end.
         if let Some(done) = self.finished(folder)? {
             return Ok(Opened::Finished(Box::new(done)));
         }
-        self.look()?;
-        stdin::receive(&mut self.corpus, &work)?;
+        if stdin::receive(&mut self.corpus, &work)? {
+            self.look()?;
+        }
         sweep(folder);
         let (recipe, inputs) = (self.recipe.to_toml(), self.inputs());
         let secret = format!("{:032x}", Secret::random().seed());
@@ -376,11 +392,6 @@ impl Job {
     }
 
     /// Refuses files that cannot be read, before the work.
-    fn look(&self) -> Result<(), EngineError> {
-        let threads = self.settings.threads;
-        self.against.iter().chain([&self.corpus]).try_for_each(|corpus| refuse_unreadable(corpus, threads))
-    }
-
     /// Goes on with another list of files. Units that are done stay where they have the same shards as before under the same number; all
     /// others, and what came behind the sketch, are made anew.
     ///
@@ -436,6 +447,15 @@ impl Job {
             "the job in {} was begun with {before} and not with {now}; give the same, or name another folder",
             folder.display()
         )))
+    }
+
+    /// Refuses an input with files that cannot be read, or whose first records lack a field that was named or are no documents.
+    fn look(&self) -> Result<(), EngineError> {
+        for corpus in self.against.iter().chain([&self.corpus]) {
+            refuse_unreadable(corpus, self.settings.threads)?;
+            corpus.look(self.recipe.needs_addresses())?;
+        }
+        Ok(())
     }
 
     fn inputs_digest(&self) -> String {
@@ -664,6 +684,7 @@ impl OpenJob {
                 clock.lap("order");
             }
             let catalogue = Catalogue::load(&ctx)?;
+            rejections::check(&ctx, &catalogue)?;
             ctx.budget.admit(catalogue.len().into())?;
             let collapsed = classes::collapse(&ctx, &catalogue)?;
             clock.lap("collapse");
@@ -698,7 +719,9 @@ impl OpenJob {
         let counted = self.folder.join(WORK).join("words");
         let found = pool.install(|| {
             let ctx = self.context(watch)?;
-            lexicon::count(&ctx, &ctx.profile, 0, &counted)
+            let found = lexicon::count(&ctx, &ctx.profile, 0, &counted)?;
+            rejections::check_counted(ctx.corpus, found.records, found.rejected, watch)?;
+            Ok::<_, EngineError>(found)
         })?;
         std::fs::rename(&counted, target).map_err(|error| EngineError::write(target, error))?;
         drop(self.lock.take());

@@ -47,6 +47,7 @@ pub mod patch;
 pub mod pipeline;
 mod reading;
 pub mod recipe;
+mod rejections;
 mod rejects;
 pub mod results;
 pub mod shelf;

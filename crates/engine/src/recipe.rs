@@ -1,9 +1,10 @@
 //! The recipe of a job: everything that can change its result, and nothing else.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use lookalike_corpus::{Decoding, Fields, Namespaces, ReadOptions};
+use lookalike_corpus::{Fields, Namespaces, ReadOptions};
 use lookalike_methods::{Method, Setting, method};
 use lookalike_model::{Recipe, Similarity, Threshold};
 use lookalike_text::extract::ContentMode;
@@ -205,6 +206,10 @@ pub struct JobRecipe {
     pub profiles: Vec<Recipe>,
     /// From records to text.
     pub reading: Reading,
+    /// Names of fields in the second corpus where they differ, by what they are in the first: `id`, `text`, `html`, `url`, or the
+    /// name of a further field.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub other_fields: BTreeMap<String, String>,
 }
 
 /// The value of [`JobRecipe::within`] that stands for hosts.
@@ -256,6 +261,7 @@ impl JobRecipe {
             profile: Profile::web().recipe(),
             profiles: Vec::new(),
             reading: Reading::default(),
+            other_fields: BTreeMap::new(),
         }
     }
 
@@ -390,10 +396,36 @@ impl JobRecipe {
             format,
             addresses: false,
             extras,
-            others: false,
-            decoding: Decoding::default(),
-            skip_unreadable: false,
+            ..ReadOptions::default()
         })
+    }
+
+    /// How records of the second of two corpora are read, where its fields may have other names.
+    pub fn other_options(&self) -> Result<ReadOptions, EngineError> {
+        let mut options = self.read_options()?;
+        let roles = ["id", "text", "html", "url"];
+        let known = |name: &&String| roles.contains(&name.as_str()) || options.extras.contains(name);
+        if let Some(name) = self.other_fields.keys().find(|name| !known(name)) {
+            let further: String = options.extras.iter().map(|extra| format!(", {extra}")).collect();
+            return Err(EngineError::Request(format!(
+                "{name:?} names no field that is looked at; other names can be given for {}{further}",
+                roles.join(", ")
+            )));
+        }
+        let Fields { id, text, html, url } = &mut options.fields;
+        let own = roles.into_iter().map(str::to_owned).zip([id, text, html, url]);
+        let further = options.extras.iter_mut().map(|name| (name.clone(), name));
+        for (here, name) in own.chain(further) {
+            if let Some(other) = self.other_fields.get(&here) {
+                name.clone_from(other);
+            }
+        }
+        Ok(options)
+    }
+
+    /// True when documents must have an address.
+    pub fn needs_addresses(&self) -> bool {
+        self.within() == Some(Within::Host)
     }
 
     /// The lines in which two recipes differ.
@@ -499,6 +531,7 @@ mod tests {
                 input_format: None,
                 content: "page".to_owned(),
             },
+            other_fields: BTreeMap::from([("text".to_owned(), "body".to_owned())]),
         }
     }
 
@@ -511,8 +544,24 @@ mod tests {
         assert!(made.iter().map(|method| method.recipe()).eq(recipe.methods.clone()));
         assert_eq!(again.profile().unwrap(), Profile::web());
         assert_eq!(again.read_options().unwrap().extras, ["score", "dump", "date"]);
+        assert_eq!(again.read_options().unwrap().fields.text, "text");
+        assert_eq!(again.other_options().unwrap().fields.text, "body");
         let newer = JobRecipe { engine: ENGINE + 1, ..recipe };
         assert!(JobRecipe::from_toml(&newer.to_toml()).unwrap_err().contains("engine version"));
+    }
+
+    #[test]
+    fn the_second_corpus_may_have_other_names_for_what_is_looked_at() {
+        let mut recipe = recipe();
+        recipe.within = Some("score".to_owned());
+        recipe.other_fields =
+            [("id", "key"), ("score", "rank")].map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+        let other = recipe.other_options().unwrap();
+        assert_eq!((other.fields.id.as_str(), other.fields.text.as_str()), ("key", "text"));
+        assert_eq!(other.extras, ["rank", "rank", "date"]);
+        recipe.other_fields.insert("lang".to_owned(), "language".to_owned());
+        let said = recipe.other_options().unwrap_err().to_string();
+        assert!(said.starts_with("\"lang\" names no field that is looked at"), "{said}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use lookalike_corpus::write::Sink;
 use lookalike_corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
-use lookalike_corpus::{Compression, CorpusError, Item, LineReader, Lines};
+use lookalike_corpus::{Compression, CorpusError, Item, LineReader, Lines, Losses};
 use lookalike_text::extract::Extractor;
 
 use crate::again::{Again, Shelf};
@@ -18,6 +18,7 @@ use crate::error::EngineError;
 use crate::job::{Outputs, Summary};
 use crate::order::Places;
 use crate::recipe::{ClusterRule, Task};
+use crate::rejections;
 use crate::sketch::{Made, host, unit_file};
 use crate::star::Removal;
 use crate::store::file::{Access, Run, RunWriter};
@@ -182,7 +183,7 @@ pub(crate) fn dedup(
     findings.summary.removed = sort_removals(ctx, catalogue)?;
     write_removed(ctx, catalogue, folder, outputs.format)?;
     write_clusters(ctx, catalogue, folder, outputs.format, &mut findings)?;
-    findings.rejections = write_rejected(ctx, catalogue, folder, outputs.format)?;
+    write_rejected(ctx, catalogue, folder, outputs.format, &mut findings)?;
     shares(ctx, catalogue, &mut findings)?;
     let summary = &mut findings.summary;
     summary.kept = summary.documents - summary.removed - summary.rejected;
@@ -216,7 +217,11 @@ pub(crate) fn begin(ctx: &Context<'_>, catalogue: &Catalogue, before: &Before) -
     for (reason, count) in ctx.corpora().flat_map(|corpus| corpus.left_out().counts()) {
         *summary.left_out.entry(reason.to_string()).or_default() += count;
     }
-    for view in catalogue.shards(ctx).iter().filter(|view| !view.reference) {
+    for view in catalogue.shards(ctx).iter() {
+        if view.reference {
+            summary.against_rejected += view.meta.rejected;
+            continue;
+        }
         summary.rejected += view.meta.rejected;
         summary.skipped += view.meta.skipped.values().sum::<u64>();
         summary.text_bytes += view.meta.text_bytes;
@@ -493,10 +498,10 @@ fn trim_biggest(biggest: &mut Vec<BigCluster>) {
 
 /// A rejection, as the sketch stage left it behind.
 #[derive(serde::Deserialize)]
-struct RejectedLine {
+pub(crate) struct RejectedLine {
     record: u64,
-    position: u64,
-    reason: String,
+    pub(crate) position: u64,
+    pub(crate) reason: String,
     #[serde(default)]
     id: Option<String>,
 }
@@ -547,35 +552,55 @@ pub(crate) fn write_rejected(
     catalogue: &Catalogue,
     folder: &Path,
     format: RowFormat,
-) -> Result<BTreeMap<String, u64>, EngineError> {
+    findings: &mut Findings,
+) -> Result<(), EngineError> {
     let target = folder.join(format!("rejected{}", format.suffix()));
     let mut rows = RowWriter::create(&target, format, REJECTED, &ctx.recipe.to_toml())?;
-    let views = catalogue.shards(ctx);
-    let mut reasons = BTreeMap::new();
-    for (unit, (reference, _)) in ctx.units().into_iter().enumerate() {
-        // What is only there to be compared with is no input, unless both corpora are.
-        let compares = ctx.recipe.task == Task::Compare;
-        if reference && !compares {
-            continue;
+    let mut losses = [Losses::default(), Losses::default()];
+    rejected(ctx, catalogue, |view, line| {
+        rows.push(&[
+            Cell::Text(&view.shard.name),
+            Cell::U64(line.position),
+            Cell::Text(&line.reason),
+            Cell::OptionalText(rejections::side(ctx, view.reference)),
+            Cell::OptionalText(line.id.as_deref()),
+        ])?;
+        losses[usize::from(view.reference)].add(
+            &view.shard.name,
+            line.position,
+            Some(view.unit()),
+            &line.reason,
+        );
+        Ok(())
+    })?;
+    rows.finish()?;
+    for (losses, reference) in losses.iter().zip([false, true]) {
+        let reasons = match rejections::side(ctx, reference) {
+            Some(side) => losses.reasons_of(side),
+            None => losses.reasons(),
+        };
+        for loss in &reasons {
+            *findings.rejections.entry(loss.kind.clone()).or_default() += loss.count;
         }
-        let side = compares.then_some(if reference { "left" } else { "right" });
-        rejected_lines(ctx, unit, |rejected| {
-            let place = catalogue.base(unit) + rejected.record as u32;
-            let source = shard_of(&views, place).map_or("", |shard| views[shard].shard.name.as_str());
-            rows.push(&[
-                Cell::Text(source),
-                Cell::U64(rejected.position),
-                Cell::Text(&rejected.reason),
-                Cell::OptionalText(side),
-                Cell::OptionalText(rejected.id.as_deref()),
-            ])?;
-            let kind = rejected.reason.split(':').next().unwrap_or_default();
-            *reasons.entry(kind.to_owned()).or_insert(0) += 1;
-            Ok(())
+        findings.summary.reasons.extend(reasons);
+    }
+    Ok(())
+}
+
+/// Hands over every rejection with its shard, in the order of the input.
+pub(crate) fn rejected(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    mut each: impl FnMut(&ShardView<'_>, RejectedLine) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let views = catalogue.shards(ctx);
+    for unit in 0..ctx.units().len() {
+        rejected_lines(ctx, unit, |line| {
+            let place = catalogue.base(unit) + line.record as u32;
+            shard_of(&views, place).map_or(Ok(()), |shard| each(&views[shard], line))
         })?;
     }
-    rows.finish()?;
-    Ok(reasons)
+    Ok(())
 }
 
 /// The shard that holds the document at a place of the input.
@@ -801,7 +826,7 @@ pub(crate) fn pairs(
     findings.summary.giant_groups += write_groups(ctx, catalogue, folder, outputs.format, &classes, &crowds)?;
     equals(ctx, catalogue, &classes, &mut sorter)?;
     findings.summary.pairs = Some(write_pairs(ctx, catalogue, folder, outputs, sorter)?);
-    findings.rejections = write_rejected(ctx, catalogue, folder, outputs.format)?;
+    write_rejected(ctx, catalogue, folder, outputs.format, &mut findings)?;
     Ok(findings)
 }
 

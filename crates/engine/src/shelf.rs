@@ -9,7 +9,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lookalike_corpus::{Corpus, Origin, ReadOptions};
+use lookalike_corpus::{Corpus, Losses, MaxRejected, Origin, ReadOptions};
 use lookalike_model::Document;
 use lookalike_text::extract::ContentMode;
 use lookalike_text::hash;
@@ -93,14 +93,20 @@ impl Shelf {
             ..(**corpus.options()).clone()
         };
         let options = Arc::new(options);
+        let mut losses = Losses::default();
         for shard in corpus.shards() {
             let mut failure = None;
             walk::documents_while(shard, &options, content, watch, |found| {
+                if let Found::Rejected(rejection) = &found {
+                    losses.reject(&shard.name, rejection);
+                }
                 failure = stocking.take(found, extras.len(), keep).err();
                 Ok(failure.is_none())
             })?;
             failure.map_or(Ok(()), Err)?;
         }
+        losses.records = stocking.stock.found;
+        losses.check("the input", options.max_rejected)?;
         stocking.finish()
     }
 
@@ -188,7 +194,9 @@ impl Shelf {
 
     /// The copy as a corpus.
     pub fn corpus(&self) -> Result<Corpus, EngineError> {
-        Ok(Corpus::open(&[self.path.as_os_str()], ReadOptions::default())?)
+        // What was read once is no document by a method's word alone, and that is a result.
+        let options = ReadOptions { max_rejected: MaxRejected::EVERYTHING, ..ReadOptions::default() };
+        Ok(Corpus::open(&[self.path.as_os_str()], options)?)
     }
 }
 
@@ -208,7 +216,7 @@ fn source(corpus: &Corpus, content: ContentMode, extras: &[&str], what: &str) ->
         "{} {:?} {:?} {extras:?} {what} {content:?}",
         env!("CARGO_PKG_VERSION"),
         shards.collect::<Vec<_>>(),
-        corpus.options(),
+        corpus.options().deciding(),
     );
     format!("{:032x}", hash::digest(all.as_bytes()))
 }

@@ -12,13 +12,14 @@ use crate::error::EngineError;
 /// The file in the folder for scratch files.
 const FILE: &str = "stdin";
 
-/// Puts standard input into a file, so that it can be read again. If an earlier process did, what comes now is compared with that.
+/// Puts standard input into a file, so that it can be read again. If an earlier process did, what comes now is compared with that;
+/// false when it is not asked for.
 ///
 /// # Errors
 /// When something else comes.
-pub(crate) fn receive(corpus: &mut Corpus, work: &Path) -> Result<(), EngineError> {
+pub(crate) fn receive(corpus: &mut Corpus, work: &Path) -> Result<bool, EngineError> {
     if !corpus.has_stdin() {
-        return Ok(());
+        return Ok(false);
     }
     let path = work.join(FILE);
     let digest = match File::open(&path) {
@@ -27,7 +28,7 @@ pub(crate) fn receive(corpus: &mut Corpus, work: &Path) -> Result<(), EngineErro
         Err(error) => return Err(EngineError::read(&path, error)),
     };
     corpus.stdin_from(&path, digest);
-    Ok(())
+    Ok(true)
 }
 
 /// Reads standard input for its digest alone.
@@ -60,7 +61,7 @@ fn keep(from: &mut impl Read, path: &Path) -> Result<u64, EngineError> {
 fn compare(from: &mut impl Read, mut before: File, path: &Path) -> Result<u64, EngineError> {
     let other = || {
         EngineError::Request(
-            "standard input is not what it was when the job began; give the same, or name another folder"
+            "standard input is not what it was when the job began; give the same, or begin anew with --force"
                 .to_owned(),
         )
     };

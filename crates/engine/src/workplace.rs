@@ -18,8 +18,8 @@ use crate::context::{Settings, write_whole};
 use crate::error::EngineError;
 use crate::folder;
 use crate::job::{
-    InputMark, LOCK, SUMMARY, TICKET, WORK, address, changed, digest_of, is_empty, left_out, lock,
-    peak_memory, pretty, refuse_unreadable, secret_of, sweep,
+    InputMark, LOCK, SUMMARY, TICKET, WORK, changed, digest_of, is_empty, left_out, lock, peak_memory,
+    pretty, refuse_unreadable, secret_of, sweep,
 };
 use crate::recipe::differences;
 use crate::stdin;
@@ -133,8 +133,10 @@ impl Workplace {
             return Ok(None);
         }
         let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        corpora.iter().try_for_each(|corpus| refuse_unreadable(corpus, threads))?;
-        corpora.iter_mut().try_for_each(|corpus| stdin::receive(corpus, &work))?;
+        for corpus in corpora.iter_mut() {
+            refuse_unreadable(corpus, threads)?;
+            stdin::receive(corpus, &work)?;
+        }
         sweep(folder);
         let name = serde_json::to_vec(&(recipe, marks(corpora))).expect("names can be written");
         let secret = format!("{:032x}", Secret::random().seed());

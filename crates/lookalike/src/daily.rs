@@ -11,9 +11,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use lookalike_corpus::Corpus;
 use lookalike_corpus::write::rows::RowFormat;
 use lookalike_corpus::write::rows::{Cell, Column, Kind, RowWriter};
+use lookalike_corpus::{Corpus, Losses};
 use lookalike_engine::patch::{By, Patch};
 use lookalike_engine::store::sort::{Couples, Digests, Sorted, Sorter, clear, couple, uncouple};
 use lookalike_engine::walk::{self, Stage, Watch};
@@ -107,16 +107,23 @@ impl Daily<'_> {
         if let Some(there) = self.against.or(self.into).filter(|folder| Index::is_there(folder)) {
             Index::require_of(there, &self.recipe)?;
         }
+        self.look()?;
         let recipe = self.recipe.to_toml();
         let mut corpora = [self.corpus];
         let Some(mut place) = Workplace::take(folder, &recipe, &mut corpora)? else { return Ok(None) };
         let [corpus] = corpora;
         self.corpus = corpus;
+        // Standard input can be looked at now.
+        self.look()?;
         let index = self.index(&place)?;
         let mark = self.take(&index, &place, watch)?;
         place.lap("index");
         let today = Today::new(&index, &place, mark.clone())?;
+        let losses = today.losses()?;
+        losses.check("the input", self.corpus.options().max_rejected).map_err(EngineError::from)?;
         let mut findings = today.write(watch, self.settings.memory)?;
+        findings.rejections = losses.reasons().into_iter().map(|loss| (loss.kind, loss.count)).collect();
+        findings.summary.reasons = losses.reasons();
         place.lap("write");
         if self.write_kept {
             self.copy(&place, watch)?;
@@ -132,6 +139,11 @@ impl Daily<'_> {
         index.close()?;
         place.finish(&self.settings, &findings.summary)?;
         Ok(Some(findings))
+    }
+
+    /// Refuses an input whose first records lack a field that was named, or are no documents.
+    fn look(&self) -> Result<(), EngineError> {
+        Ok(self.corpus.look(self.recipe.needs_addresses())?)
     }
 
     /// The index that documents are added to: the one that was named, or a copy that goes with the work.
@@ -332,7 +344,7 @@ impl<'t> Today<'t> {
         (summary.documents, summary.skipped) = (self.mark.progress.total, self.mark.skipped);
         summary.unverified = !self.index.recipe().verified;
         self.write_removed(watch, memory, &mut findings)?;
-        self.write_rejected(&mut findings.summary, &mut findings.rejections)?;
+        self.write_rejected(&mut findings.summary)?;
         Ok(findings)
     }
 
@@ -447,11 +459,18 @@ impl<'t> Today<'t> {
         table.push(&Line { cluster, keep: &ids[0], members: &ids, members_n: &numbers, against })
     }
 
-    fn write_rejected(
-        &self,
-        summary: &mut Summary,
-        reasons: &mut BTreeMap<String, u64>,
-    ) -> Result<(), IndexError> {
+    /// The records of the input, and why those that could not be read were not.
+    fn losses(&self) -> Result<Losses, IndexError> {
+        let mut losses = Losses::default();
+        self.rejections(|line| {
+            losses.add(&line.source, line.position, None, &line.reason);
+            Ok(())
+        })?;
+        losses.records = self.mark.progress.total;
+        Ok(losses)
+    }
+
+    fn write_rejected(&self, summary: &mut Summary) -> Result<(), IndexError> {
         #[derive(Serialize)]
         struct Line<'l> {
             source: &'l str,
@@ -463,7 +482,6 @@ impl<'t> Today<'t> {
         let mut table = Table::create(self.place.result("rejected.jsonl"))?;
         self.rejections(|line| {
             summary.rejected += 1;
-            *reasons.entry(line.reason.clone()).or_default() += 1;
             table.push(&Line {
                 source: &line.source,
                 position: line.position,

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lookalike_corpus::write::Sink;
-use lookalike_corpus::{Compression, Corpus, CorpusError, Item, Origin, ReadOptions, Shard};
+use lookalike_corpus::{Compression, Corpus, CorpusError, Item, Losses, Origin, ReadOptions, Shard};
 use lookalike_engine::walk::{self, WalkError, Watch};
 use lookalike_model::{Rejection, Unit};
 use lookalike_text::extract::{ContentMode, Extractor};
@@ -141,6 +141,18 @@ impl Selected {
         Corpus::open(&[&self.path], options)
     }
 
+    /// The records of the corpus, and why those that could not be read were not.
+    pub fn losses(&self) -> Result<Losses, CorpusError> {
+        let mut losses = Losses::default();
+        let counted = self.rejections(|record| {
+            losses.add(&record.source, record.position, Some(record.unit), &record.reason);
+            Ok(())
+        });
+        counted.map_err(|source| CorpusError::Read { name: REJECTED.to_owned(), source })?;
+        losses.records += self.documents;
+        Ok(losses)
+    }
+
     /// Hands over every record that could not be read, in the order of the corpus.
     pub fn rejections(&self, mut each: impl FnMut(&RejectedRecord) -> io::Result<()>) -> io::Result<()> {
         let from = File::open(self.path.with_file_name(REJECTED))?;
@@ -160,7 +172,7 @@ fn source(corpus: &Corpus, content: ContentMode, names: &[&str]) -> String {
         .map(|shard| format!("{} {:?} {}", shard.name, shard.bytes, mark(shard)))
         .collect();
     let version = env!("CARGO_PKG_VERSION");
-    let all = format!("{version} {shards:?} {:?} {content:?} {names:?}", corpus.options());
+    let all = format!("{version} {shards:?} {:?} {content:?} {names:?}", corpus.options().deciding());
     format!("{:032x}", hash::digest(all.as_bytes()))
 }
 
@@ -197,6 +209,8 @@ pub struct RejectedRecord {
     pub source: String,
     /// Where it stands there.
     pub position: u64,
+    /// What the position counts.
+    pub unit: Unit,
     /// Why.
     pub reason: String,
 }
@@ -233,6 +247,7 @@ impl Copying<'_> {
                     let record = RejectedRecord {
                         source: shard.name.clone(),
                         position: rejection.place.position,
+                        unit: rejection.unit,
                         reason: rejection.reason.to_string(),
                     };
                     line.clear();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use lookalike::corpus::Loss;
 use lookalike::corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
 use lookalike::engine::compared::{BothCounts, Marked, Match};
 use lookalike::engine::{Findings, JobRecipe, OpenJob};
@@ -355,6 +356,9 @@ pub struct Summary {
     /// How left documents live on, when there are several snapshots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub persistence: Option<Lives>,
+    /// Why records could not be read, the most frequent reason of each side first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Loss>,
     /// Version of the program.
     pub version: String,
 }
@@ -541,6 +545,7 @@ impl Comparison {
             }),
             differences: self.differences(),
             persistence: (self.wanted.segments.snapshots() > 1).then(|| self.persistence.all.clone()),
+            reasons: findings.summary.reasons.clone(),
             version: recipe.lookalike.clone(),
         }
     }

@@ -304,7 +304,8 @@ pub fn add_rejections(folder: &Path, selected: &Selected) -> Result<(), Transfer
     let mut sink = Sink::create(&path, Compression::None)?;
     selected
         .rejections(|rejection| {
-            let line = Rejected { rejection, side: Side::Left };
+            let RejectedRecord { source, position, reason, .. } = rejection;
+            let line = Rejected { source, position: *position, reason, side: Side::Left };
             serde_json::to_writer(&mut sink, &line)?;
             sink.write_all(b"\n")
         })
@@ -316,8 +317,9 @@ pub fn add_rejections(folder: &Path, selected: &Selected) -> Result<(), Transfer
 /// A line of `rejected.jsonl`.
 #[derive(Serialize)]
 struct Rejected<'r> {
-    #[serde(flatten)]
-    rejection: &'r RejectedRecord,
+    source: &'r str,
+    position: u64,
+    reason: &'r str,
     side: Side,
 }
 

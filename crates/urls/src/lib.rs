@@ -31,6 +31,7 @@ mod times;
 mod tsv;
 mod wanted;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -73,6 +74,8 @@ pub struct Request {
     pub content: ContentMode,
     /// How records are read, for the recipe.
     pub reading: Reading,
+    /// Names of fields in the snapshots where they differ, for the recipe.
+    pub other_fields: BTreeMap<String, String>,
     /// Ids of judged documents, sorted, none twice.
     pub judged: Option<Vec<String>>,
     /// How the work is done.
@@ -87,6 +90,11 @@ impl Request {
 
     fn is_judged(&self, id: &str) -> bool {
         self.judged.as_ref().is_some_and(|ids| ids.binary_search_by(|judged| judged.as_str().cmp(id)).is_ok())
+    }
+
+    /// Refuses corpora whose first records have no address, or lack a field that was named.
+    fn look(&self) -> Result<(), EngineError> {
+        Ok(self.corpora.iter().try_for_each(|corpus| corpus.look(true))?)
     }
 
     /// What a side is called in a list of rejections.
@@ -146,9 +154,12 @@ fn run_within(mut request: Request, folder: &Path, watch: &Watch, room: u64) -> 
         return Err(EngineError::Request(sentence));
     }
     let recipe = recipe::of(&request);
+    request.look()?;
     let Some(mut work) = Workplace::take(folder, &recipe, &mut request.corpora)? else {
         return summary_of(folder).map(|summary| Outcome::Before(Box::new(summary)));
     };
+    // Standard input can be looked at now.
+    request.look()?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(request.settings.threads.max(1)).build();
     let pool = pool.map_err(|error| EngineError::Request(format!("threads cannot be started: {error}")))?;
     let summary = pool.install(|| stages(&request, &mut work, room, watch))?;
@@ -166,7 +177,9 @@ fn summary_of(folder: &Path) -> Result<Summary, EngineError> {
 fn stages(request: &Request, work: &mut Workplace, room: u64, watch: &Watch) -> Result<Summary, EngineError> {
     let mut sides = Vec::new();
     for side in 0..request.corpora.len() {
-        sides.push(read::side(&Context { request, work, watch, room }, side)?);
+        let read = read::side(&Context { request, work, watch, room }, side)?;
+        read.losses.check(&request.names[side], request.corpora[side].options().max_rejected)?;
+        sides.push(read);
     }
     work.lap("read");
     let joined = join::join(&Context { request, work, watch, room }, &sides)?;

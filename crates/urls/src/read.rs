@@ -12,12 +12,13 @@
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-use lookalike::corpus::{Corpus, LineReader};
+use lookalike::corpus::{Corpus, LineReader, Losses};
 use lookalike::engine::EngineError;
 use lookalike::engine::pipeline::{self, Batch, Feed, Record, ShardEnd, Weight};
 use lookalike::engine::store::file::RunWriter;
 use lookalike::engine::store::sort::{Sorter, clear, existing};
 use lookalike::engine::store::strings;
+use lookalike::model::Unit;
 use lookalike::walk::Stage;
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +70,8 @@ pub(crate) struct Side {
     pub(crate) hosts: Vec<PathBuf>,
     /// Files of rejections.
     pub(crate) rejected: Vec<PathBuf>,
+    /// Why records were rejected.
+    pub(crate) losses: Losses,
 }
 
 /// What a unit leaves behind beside its files.
@@ -77,6 +80,8 @@ struct UnitFacts {
     found: Found,
     keys: usize,
     hosts: usize,
+    #[serde(default)]
+    losses: Losses,
 }
 
 /// Reads a side, as far as that was not done.
@@ -128,6 +133,7 @@ fn gather(ctx: &Context<'_>, side: usize, units: usize) -> Result<Side, EngineEr
         all.hosts.extend(hosts.into_iter().take(facts.hosts));
         all.rejected.push(ctx.work.file(&unit_name(side, unit, "rejected")));
         all.found.add(&facts.found);
+        all.losses.merge(facts.losses);
     }
     if all.found.documents >= u64::from(u32::MAX) {
         return Err(EngineError::TooMany);
@@ -149,20 +155,21 @@ fn write_unit(
     let mut hosts = strings::fresh(place("hosts"), 0, buffer / 4)?;
     let rejected = ctx.work.file(&unit_name(side, unit, "rejected"));
     let mut rejected = RunWriter::create(&rejected, ctx.work.label("rejected", 1))?;
-    let mut found = Found::default();
+    let (mut found, mut losses) = (Found::default(), Losses::default());
     let mut shard = shards.start;
     while let Some(portion) = feed.next()? {
         let portion = portion?;
         portion.keys.iter().try_for_each(|&key| keys.push(key))?;
         portion.hosts().try_for_each(|host| hosts.add(host, &[]))?;
         let ended_before = |index: usize| portion.ends.iter().filter(|end| end.before <= index).count();
-        for (index, position, reason) in &portion.rejected {
+        for (index, position, unit, reason) in &portion.rejected {
             let line = RejectedLine {
                 side: ctx.request.side_name(side),
                 source: &corpus.shards()[shard + ended_before(*index)].name,
                 position: *position,
                 reason,
             };
+            losses.add(line.source, *position, Some(*unit), reason);
             rejected.push(&serde_json::to_vec(&line).expect("names can be written"))?;
             rejected.push(b"\n")?;
         }
@@ -172,8 +179,9 @@ fn write_unit(
         shard += portion.ends.len();
         found.add(&portion.found);
     }
+    losses.records = found.documents;
     rejected.finish()?;
-    let facts = UnitFacts { found, keys: keys.into_runs()?.len(), hosts: hosts.into_runs()?.len() };
+    let facts = UnitFacts { found, keys: keys.into_runs()?.len(), hosts: hosts.into_runs()?.len(), losses };
     ctx.work.save(&unit_name(side, unit, "done"), &facts)
 }
 
@@ -193,7 +201,7 @@ struct Portion {
     /// Hosts behind their hashes, each with its length before it.
     hosts: Vec<u8>,
     /// Number in the batch, position, reason.
-    rejected: Vec<(usize, u64, String)>,
+    rejected: Vec<(usize, u64, Unit, String)>,
     found: Found,
     ends: Vec<ShardEnd>,
 }
@@ -233,7 +241,8 @@ impl Worker {
             let document = match record {
                 Record::Rejected(rejection) => {
                     out.found.rejected += 1;
-                    out.rejected.push((index, rejection.place.position, rejection.reason.to_string()));
+                    let reason = rejection.reason.to_string();
+                    out.rejected.push((index, rejection.place.position, rejection.unit, reason));
                     return Ok(());
                 }
                 Record::Document(document) => document,

@@ -1,5 +1,7 @@
 //! Everything that can change a result, as TOML.
 
+use std::collections::BTreeMap;
+
 use lookalike::engine::recipe::Reading;
 use lookalike::model::{Recipe, Similarity};
 use lookalike::text::hash;
@@ -29,6 +31,8 @@ struct UrlsRecipe<'r> {
     measure: Option<MeasureRecipe>,
     profile: Recipe,
     reading: &'r Reading,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    other_fields: &'r BTreeMap<String, String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -67,6 +71,7 @@ pub(crate) fn of(request: &Request) -> String {
         }),
         profile: request.profile.recipe(),
         reading: &request.reading,
+        other_fields: &request.other_fields,
     };
     toml::to_string(&recipe).expect("a recipe has only names that TOML can write")
 }

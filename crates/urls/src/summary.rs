@@ -1,5 +1,6 @@
 //! The counts of a finished comparison.
 
+use lookalike::corpus::Loss;
 use serde::{Deserialize, Serialize};
 
 use crate::join::Joined;
@@ -61,6 +62,9 @@ pub struct SideSummary {
     pub found: Found,
     /// Different addresses.
     pub urls: u64,
+    /// Why records could not be read, the most frequent reason first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Loss>,
 }
 
 /// How similar the two documents behind a shared address are.
@@ -114,6 +118,7 @@ impl Summary {
             name: ctx.request.names[side].clone(),
             found: sides[side].found,
             urls: joined.urls[side],
+            reasons: sides[side].losses.reasons_of(&ctx.request.side_name(side)),
         };
         let several = ctx.request.snapshots() > 1;
         let left = sides[0].found;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use lookalike::corpus::ReadOptions;
+use lookalike::corpus::{MaxRejected, ReadOptions};
 use lookalike::engine::Spool;
 use lookalike::model::Similarity;
 use proptest::prelude::*;
@@ -28,7 +28,9 @@ fn corpus(side: usize, pages: &[Page]) -> Corpus {
         serde_json::json!({"id": id, "url": url, "text": text(words)}).to_string() + "\n"
     };
     let lines: String = pages.iter().enumerate().map(line).collect();
-    let options = ReadOptions { addresses: true, max_document_bytes: 1 << 16, ..ReadOptions::default() };
+    let max_rejected = MaxRejected::EVERYTHING;
+    let options =
+        ReadOptions { addresses: true, max_document_bytes: 1 << 16, max_rejected, ..ReadOptions::default() };
     Corpus::in_memory(&format!("side{side}.jsonl"), lines.into_bytes().into(), options)
 }
 
@@ -45,6 +47,7 @@ fn request(sides: &[Vec<Page>], threads: usize) -> Request {
         profile: Profile::web(),
         content: ContentMode::Page,
         reading: Reading { max_document_bytes: 1 << 16, ..Reading::default() },
+        other_fields: BTreeMap::new(),
         judged: None,
         settings: Settings { threads, memory: 256 << 20, spool: Spool::Auto },
     }

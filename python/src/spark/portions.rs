@@ -9,7 +9,7 @@ use arrow_array::builder::{
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, RecordBatch};
-use lookalike::corpus::{Corpus, Table, TableRow};
+use lookalike::corpus::{Corpus, MaxRejected, ReadOptions, Table, TableRow};
 use lookalike::engine::examine::Shared;
 use lookalike::engine::recipe::Task;
 use lookalike::engine::spread::portion::{Near, Outcome, Portion, Proposal, Removed};
@@ -179,7 +179,7 @@ impl Open {
             texts,
         });
         let left = documents.partition_point(|member| member.n < setting.references);
-        let options = setting.recipe.read_options()?;
+        let options = ReadOptions { max_rejected: MaxRejected::EVERYTHING, ..setting.recipe.read_options()? };
         let corpus = |name: &str, first: usize, end: usize| {
             let side: Arc<dyn Table> = Arc::new(Side { company: some.clone(), first, end });
             Corpus::tables(vec![(name.to_owned(), side)], options.clone())

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use lookalike::asked::{self, Matching};
-use lookalike::corpus::ReadOptions;
 use lookalike::corpus::write::RowFormat;
+use lookalike::corpus::{MaxRejected, ReadOptions};
 use lookalike::engine::job::begin_anew;
 use lookalike::engine::recipe::{ClusterRule, Combine, JobRecipe, Keep, Task};
 use lookalike::engine::{Settings, Shards, Spool};
 use lookalike::model::{Similarity, Threshold};
 
-use super::{InputArgs, positive, size};
+use super::{InputArgs, max_rejected, other_field, positive, size};
 use crate::exit::Failure;
 use crate::progress::Style;
 
@@ -150,7 +150,8 @@ pub struct ResourceArgs {
     /// How to show progress: auto, plain, json or none
     ///
     /// auto is a bar on a terminal and a line every ten seconds elsewhere; plain is such lines and json a line of
-    /// JSON every second, both with one more at the end; none is silence.
+    /// JSON every second, both with one more at the end. With json all else on standard error is JSON, too, with message or error;
+    /// none is silence, but for errors.
     #[arg(
         long,
         value_name = "STYLE",
@@ -163,6 +164,13 @@ pub struct ResourceArgs {
     /// End with exit code 3 when a record was rejected
     #[arg(long, help_heading = "Work")]
     pub strict: bool,
+
+    /// Most records that may be rejected: a number, or a share such as 5%
+    ///
+    /// More end the run with exit code 4, before anything is decided. By default a tenth of a corpus of 100 records or more, and not all
+    /// of a smaller one; 100% takes whatever can be read. Of two corpora each counts by itself.
+    #[arg(long, value_name = "N|SHARE", help_heading = "Work", value_parser = max_rejected)]
+    pub max_rejected: Option<MaxRejected>,
 }
 
 /// What a job begins with.
@@ -238,6 +246,12 @@ pub struct DedupArgs {
     /// Remove what is in another corpus, too; give it once for each file, folder or pattern; or what is in an index
     #[arg(long, value_name = "CORPUS|INDEX")]
     pub against: Vec<OsString>,
+
+    /// Names of fields in the other corpus where they differ, such as text=body,id=key
+    ///
+    /// Before the = stands id, text, html or url, or a field that --within, --keep or --order-field names.
+    #[arg(long, value_name = "NAME=NAME", value_delimiter = ',', requires = "against", conflicts_with = "recipe", value_parser = other_field)]
+    pub against_fields: Vec<(String, String)>,
 
     /// Add all documents to an index, with what became of them; it is made if it is not there
     ///
@@ -415,6 +429,11 @@ pub enum ClusterArg {
 }
 
 impl ResourceArgs {
+    /// How records are read, with how many of them may be rejected.
+    pub fn reading(&self, options: ReadOptions) -> ReadOptions {
+        ReadOptions { max_rejected: self.max_rejected.unwrap_or_default(), ..options }
+    }
+
     /// How the work is done.
     pub fn settings(&self, spool: SpoolArg) -> Settings {
         let spool = match spool {
@@ -437,6 +456,8 @@ impl DedupArgs {
         let mut recipe =
             self.matching.asked().dedup(&documents, &self.keep, cluster, !self.against.is_empty())?;
         self.order.settle(&mut recipe);
+        recipe.other_fields.extend(self.against_fields.iter().cloned());
+        recipe.other_options()?;
         Ok(recipe)
     }
 

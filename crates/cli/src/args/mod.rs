@@ -15,9 +15,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use lookalike::asked::{self, Documents, size};
-use lookalike::corpus::{Corpus, Decoding, Fields, Format, Namespaces, ReadOptions};
+use lookalike::corpus::{Corpus, Fields, Format, MaxRejected, Namespaces, ReadOptions};
 use lookalike::text::Profile;
 use lookalike::text::extract::ContentMode;
 
@@ -50,13 +50,29 @@ pub use urls::{MatchingArg, SnapshotArgs, UrlsArgs};
 /// Finds near-duplicate documents inside and between web-scale text corpora
 ///
 /// Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 failed, 2 wrong usage,
-/// 3 done with rejected records under --strict, 130 interrupted.
+/// 3 done with rejected records under --strict, 4 more records rejected than --max-rejected allows, 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "lookalike", version, arg_required_else_help = true)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Cli {
+    /// Reads what was typed, and how progress is to be shown.
+    pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<(Self, Style), clap::Error> {
+        let mut command = Self::command();
+        let matches = command.try_get_matches_from_mut(arguments)?;
+        let mut deepest = &matches;
+        while let Some((_, further)) = deepest.subcommand() {
+            deepest = further;
+        }
+        // Commands without the option tell everything.
+        let style = deepest.try_get_one::<Style>("progress").ok().flatten().copied().unwrap_or(Style::Auto);
+        let cli = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        Ok((cli, style))
+    }
 }
 
 /// The commands.
@@ -204,9 +220,12 @@ pub(crate) fn open(inputs: &[impl AsRef<OsStr>], options: ReadOptions) -> Result
 }
 
 impl InputArgs {
-    /// Opens the corpus that was asked for.
+    /// Opens the corpus that was asked for, whatever can be read of it; fields that were named must be there.
     pub fn corpus(&self) -> Result<Corpus, Failure> {
-        self.corpus_with(self.reading.options())
+        let options = ReadOptions { max_rejected: MaxRejected::EVERYTHING, ..self.reading.options() };
+        let corpus = self.corpus_with(options)?;
+        corpus.look(false)?;
+        Ok(corpus)
     }
 
     /// Opens it with other options than were typed.
@@ -310,10 +329,7 @@ impl ReadingArgs {
             namespaces: self.namespaces.clone(),
             format: self.input_format,
             addresses: false,
-            extras: Vec::new(),
-            others: false,
-            decoding: Decoding::default(),
-            skip_unreadable: false,
+            ..ReadOptions::default()
         }
     }
 
@@ -334,13 +350,29 @@ pub enum ContentArg {
     Email,
 }
 
+/// The name of a field in the second corpus, behind what it is in the first.
+fn other_field(text: &str) -> Result<(String, String), String> {
+    let names = text.split_once('=').map(|(here, there)| (here.trim(), there.trim()));
+    match names {
+        Some((here, there)) if !here.is_empty() && !there.is_empty() => {
+            Ok((here.to_owned(), there.to_owned()))
+        }
+        _ => Err("two names with = between are wanted, such as text=body".to_owned()),
+    }
+}
+
+fn max_rejected(text: &str) -> Result<MaxRejected, String> {
+    text.parse()
+}
+
 /// How the work is done; nothing here changes a result.
 #[derive(Debug, Clone, Args)]
 pub struct WorkArgs {
     /// How to show progress: auto, plain, json or none
     ///
     /// auto is a bar on a terminal and a line every ten seconds elsewhere; plain is such lines and json a line of
-    /// JSON every second, both with one more at the end; none is silence.
+    /// JSON every second, both with one more at the end. With json all else on standard error is JSON, too, with message or error;
+    /// none is silence, but for errors.
     #[arg(
         long,
         value_name = "STYLE",
@@ -354,11 +386,25 @@ pub struct WorkArgs {
     #[arg(long, help_heading = "Work")]
     pub strict: bool,
 
+    /// Most records that may be rejected: a number, or a share such as 5%
+    ///
+    /// More end the run with exit code 4. By default a tenth of a corpus of 100 records or more, and not all
+    /// of a smaller one; 100% takes whatever can be read.
+    #[arg(long, value_name = "N|SHARE", help_heading = "Work", value_parser = max_rejected)]
+    pub max_rejected: Option<MaxRejected>,
+
     /// File for every rejection, as JSON lines
     ///
     /// Each line has source, position, unit (byte of the uncompressed shard, or row) and reason.
     #[arg(long, value_name = "FILE", help_heading = "Work")]
     pub rejected: Option<PathBuf>,
+}
+
+impl WorkArgs {
+    /// How records are read, with how many of them may be rejected.
+    pub fn reading(&self, options: ReadOptions) -> ReadOptions {
+        ReadOptions { max_rejected: self.max_rejected.unwrap_or_default(), ..options }
+    }
 }
 
 /// `corpus stats`
@@ -591,7 +637,8 @@ pub struct GenerateArgs {
     /// How to show progress: auto, plain, json or none
     ///
     /// auto is a bar on a terminal and a line every ten seconds elsewhere; plain is such lines and json a line of
-    /// JSON every second, both with one more at the end; none is silence.
+    /// JSON every second, both with one more at the end. With json all else on standard error is JSON, too, with message or error;
+    /// none is silence, but for errors.
     #[arg(long, value_name = "STYLE", default_value = "auto", hide_possible_values = true)]
     pub progress: Style,
 }

@@ -15,7 +15,7 @@ use lookalike_transfer::segments::Segment;
 
 use super::job::{OrderArgs, as_they_come};
 use super::urls::SnapshotArgs;
-use super::{MatchArgs, ReadingArgs, ResourceArgs, StartArgs, TableFormat, positive};
+use super::{MatchArgs, ReadingArgs, ResourceArgs, StartArgs, TableFormat, other_field, positive};
 use crate::exit::Failure;
 
 /// Parts of the right side that are counted by themselves.
@@ -39,6 +39,12 @@ pub struct CompareArgs {
     /// The right side.
     #[command(flatten)]
     pub with: SnapshotArgs,
+
+    /// Names of fields on the right side where they differ, such as text=body,id=key
+    ///
+    /// Before the = stands id, text, html or url, or a field that --within or --order-field names.
+    #[arg(long, value_name = "NAME=NAME", value_delimiter = ',', conflicts_with = "recipe", value_parser = other_field)]
+    pub with_fields: Vec<(String, String)>,
 
     /// Folder for the results
     ///
@@ -111,6 +117,12 @@ pub struct TransferArgs {
     #[arg(long, value_name = "NEW", num_args = 1.., required = true)]
     pub to: Vec<OsString>,
 
+    /// Names of fields in the new corpus where they differ from the old one's, such as text=body,id=key
+    ///
+    /// Before the = stands id, text, html or url.
+    #[arg(long, value_name = "NAME=NAME", value_delimiter = ',', conflicts_with = "recipe", value_parser = other_field)]
+    pub to_fields: Vec<(String, String)>,
+
     /// Folder for the results
     ///
     /// A new one, or one in which the same transfer was begun: then it goes on.
@@ -153,7 +165,9 @@ pub struct TransferArgs {
 impl TransferArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
-        let recipe = as_they_come(self.matching.asked().compare(&self.reading.asked())?)?;
+        let mut recipe = as_they_come(self.matching.asked().compare(&self.reading.asked())?)?;
+        recipe.other_fields.extend(self.to_fields.iter().cloned());
+        recipe.other_options()?;
         if recipe.within.is_some() {
             let sentence = "judgments go wherever their documents went; leave --within out";
             return Err(Failure::Usage(sentence.to_owned()));
@@ -175,6 +189,8 @@ impl CompareArgs {
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
         let mut recipe = self.matching.asked().compare(&self.reading.asked())?;
         self.order.settle(&mut recipe);
+        recipe.other_fields.extend(self.with_fields.iter().cloned());
+        recipe.other_options()?;
         Ok(recipe)
     }
 

@@ -7,11 +7,13 @@ use std::path::PathBuf;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum, value_parser};
 use lookalike::corpus::ReadOptions;
 use lookalike::engine::measure::Measure;
+use lookalike::engine::recipe::Task;
+use lookalike::engine::{EngineError, JobRecipe};
 use lookalike::model::{Similarity, Threshold};
 use lookalike_overlap::address::Matching;
 
 use super::job::{similarity, threshold};
-use super::{ReadingArgs, ResourceArgs, StartArgs, positive};
+use super::{ReadingArgs, ResourceArgs, StartArgs, other_field, positive};
 
 /// `urls`
 #[derive(Debug, Args)]
@@ -26,6 +28,12 @@ pub struct UrlsArgs {
     /// The other side.
     #[command(flatten)]
     pub with: SnapshotArgs,
+
+    /// Names of fields in the other corpora where they differ, such as url=link,id=key
+    ///
+    /// Before the = stands id, text, html or url.
+    #[arg(long, value_name = "NAME=NAME", value_delimiter = ',', value_parser = other_field)]
+    pub with_fields: Vec<(String, String)>,
 
     /// Folder for the results
     ///
@@ -95,9 +103,13 @@ impl UrlsArgs {
         (!self.no_similarity).then_some(Measure { similarity, threshold, shingle: shingle.get() })
     }
 
-    /// How records are read: none needs a text.
-    pub fn options(&self) -> ReadOptions {
-        ReadOptions { addresses: true, ..self.start.options(self.reading.options()) }
+    /// How records of the left side and of the others are read: none needs a text.
+    pub fn options(&self) -> Result<[ReadOptions; 2], EngineError> {
+        let other_fields = self.with_fields.iter().cloned().collect();
+        let recipe = JobRecipe { other_fields, ..self.reading.asked().recipe(Task::Compare) };
+        let options =
+            |options| ReadOptions { addresses: true, ..self.start.options(self.resources.reading(options)) };
+        Ok([recipe.read_options()?, recipe.other_options()?].map(options))
     }
 }
 

@@ -18,7 +18,7 @@ use crate::args::{ApplyArgs, ByArg};
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::outputs::apart_from;
-use crate::progress::{Progress, Style, Total, thousands};
+use crate::progress::{Progress, Total, thousands};
 
 /// Say in the folder what is written there, and what of it is done; inputs pass over names that begin with a dot.
 const TICKET: &str = ".apply";
@@ -39,9 +39,12 @@ pub(crate) fn run(args: &ApplyArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     let patch = Patch::read(&name_of(&args.removed), List::open(&args.removed)?, by)?;
     let ticket = ticket(&corpus, args, &patch);
     check_folder(&args.output, &ticket)?;
-    let rejections = Rejections::new(args.work.rejected.as_deref())?;
+    let mut rejections = Rejections::new(args.work.rejected.as_deref())?;
     let progress = Progress::show(args.work.progress, Total::Unknown, watch);
     let (cut, told) = find(args, &corpus, &patch, watch)?;
+    told.iter().try_for_each(|told| rejections.tell_all(told))?;
+    let documents = cut.counts.documents - cut.counts.rejected;
+    rejections.check(documents, args.work.max_rejected.unwrap_or_default())?;
     take_folder(&args.output, &ticket)?;
     watch.begin(Stage { name: "write", total: corpus.bytes(), reads: true });
     let (content, journal) = (args.input.content_mode(), args.output.join(DONE));
@@ -49,7 +52,7 @@ pub(crate) fn run(args: &ApplyArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     corpus.check()?;
     drop(progress);
     print(args, &cut.counts, &patch)?;
-    finish(rejections, &told, args.work.strict)
+    Ok(rejections.finish(args.work.strict)?)
 }
 
 /// Finds the listed documents in all shards.
@@ -70,11 +73,6 @@ fn find(
     Ok((patch.settle(&surveys)?, told))
 }
 
-fn finish(mut rejections: Rejections, told: &[Told], strict: bool) -> Result<Outcome, Failure> {
-    told.iter().try_for_each(|told| rejections.tell_all(told))?;
-    Ok(rejections.finish(strict)?)
-}
-
 /// What is written from what, in one word.
 fn ticket(corpus: &Corpus, args: &ApplyArgs, patch: &Patch) -> String {
     let shards: Vec<String> = corpus
@@ -82,7 +80,7 @@ fn ticket(corpus: &Corpus, args: &ApplyArgs, patch: &Patch) -> String {
         .iter()
         .map(|shard| format!("{} {:?} {:?} {:?}", shard.name, shard.bytes, shard.modified, shard.digest))
         .collect();
-    let (options, content) = (corpus.options(), args.input.content_mode());
+    let (options, content) = (corpus.options().deciding(), args.input.content_mode());
     let all = format!("{} {shards:?} {options:?} {content:?} {}", env!("CARGO_PKG_VERSION"), patch.digest());
     format!("{:032x}\n", hash::digest(all.as_bytes()))
 }
@@ -123,13 +121,11 @@ fn print(args: &ApplyArgs, counts: &Counts, patch: &Patch) -> Result<(), Failure
     ] {
         writeln!(out, "{name:<18}{:>14}", thousands(number))?;
     }
-    if args.work.progress != Style::None {
-        let by = match args.by {
-            ByArg::Id => "id",
-            ByArg::N => "n, their place in the input",
-        };
-        tell(format_args!("{}: documents went by {by}", args.output.display()));
-    }
+    let by = match args.by {
+        ByArg::Id => "id",
+        ByArg::N => "n, their place in the input",
+    };
+    tell(format_args!("{}: documents went by {by}", args.output.display()));
     if counts.duplicates > 0 {
         let way = if patch.has_numbers() { "; --by n takes single documents" } else { "" };
         let count = thousands(counts.duplicates);

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use lookalike::corpus::Loss;
 use lookalike::engine::{Job, OpenJob, Opened, Outputs, Shards};
 use lookalike::report::study_page;
 use lookalike::walk::Watch;
@@ -21,7 +22,8 @@ use crate::progress::{Progress, Total, thousands};
 
 pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let recipe = args.recipe()?;
-    let options = args.start.options(recipe.read_options()?);
+    let [left, other] = [recipe.read_options()?, recipe.other_options()?]
+        .map(|options| args.start.options(args.resources.reading(options)));
     let right = args.with.inputs();
     if args.left.iter().any(|input| input == "-") {
         let sentence = "the left side is read more than once and cannot be standard input; name files";
@@ -33,8 +35,8 @@ pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
     let format = args.row_format();
     let job = Job {
         recipe,
-        corpus: crate::args::open(&right, options.clone())?,
-        against: Some(crate::args::open(&args.left, options)?),
+        corpus: crate::args::open(&right, other)?,
+        against: Some(crate::args::open(&args.left, left)?),
         lexicon: args.matching.lexicon.clone(),
         settings: args.resources.settings(args.matching.spool),
         outputs: Outputs { format, write: Shards::None, annotate: false, suffix: "" },
@@ -56,7 +58,7 @@ pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
     let shown: Shown = super::job::summary(&args.output)?;
     print(&shown, &args.output)?;
     let rejected = shown.left.rejected + shown.right.rejected;
-    Ok(if args.resources.strict && rejected > 0 { Outcome::Rejected } else { Outcome::Done })
+    Ok(super::job::ended(&shown.reasons, rejected, args.resources.strict))
 }
 
 /// What no recipe says of the question.
@@ -116,6 +118,8 @@ struct Shown {
     #[serde(default)]
     unverified: bool,
     statistics: Vec<ShownMethod>,
+    #[serde(default)]
+    reasons: Vec<Loss>,
 }
 
 #[derive(Deserialize)]

@@ -12,17 +12,18 @@ use crate::args::ConvertArgs;
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::outputs::apart_from;
-use crate::progress::{Progress, Style, Total, thousands};
+use crate::progress::{Progress, Total, thousands};
 
 pub(crate) fn run(args: &ConvertArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let options = ReadOptions { others: true, ..args.input.reading.options() };
-    let corpus = args.input.corpus_with(options)?;
+    let corpus = args.input.corpus_with(args.work.reading(options))?;
     let outputs: Vec<&Path> = [Some(&args.output), args.work.rejected.as_ref()]
         .into_iter()
         .flatten()
         .map(PathBuf::as_path)
         .collect();
     apart_from(&corpus, &outputs)?;
+    corpus.look(false)?;
     let mut writer = Writer::create(&args.output)?;
     let mut rejections = Rejections::new(args.work.rejected.as_deref())?;
     let total = corpus.bytes().map_or(Total::Unknown, Total::Bytes);
@@ -44,9 +45,8 @@ pub(crate) fn run(args: &ConvertArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
     }
     drop(progress);
     watch.check()?;
+    rejections.check(written, args.work.max_rejected.unwrap_or_default())?;
     writer.finish()?;
-    if args.work.progress != Style::None {
-        tell(format_args!("{}: {} documents", args.output.display(), thousands(written)));
-    }
+    tell(format_args!("{}: {} documents", args.output.display(), thousands(written)));
     Ok(rejections.finish(args.work.strict)?)
 }

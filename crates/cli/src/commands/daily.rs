@@ -42,7 +42,7 @@ pub(super) fn run(
     args.start.make_room(&folder)?;
     let daily = Daily {
         recipe: recipe.clone(),
-        corpus: args.input.corpus_with(args.start.options(recipe.read_options()?))?,
+        corpus: args.input.corpus_with(args.start.options(args.resources.reading(recipe.read_options()?)))?,
         against,
         into: args.into.as_deref(),
         lexicon: args.matching.lexicon.as_deref(),
@@ -67,6 +67,7 @@ pub(super) fn run(
 fn refuse(args: &DedupArgs, recipe: &JobRecipe, against: Option<&Path>) -> Result<(), Failure> {
     let same = |one: &Path, two: &Path| one == two || one.canonicalize().ok() == two.canonicalize().ok();
     let why = match () {
+        () if !args.against_fields.is_empty() => "an index has no fields; leave --against-fields out",
         () if args.plan => "--plan goes without an index",
         () if args.annotate => "--annotate goes without an index",
         () if recipe.order.is_some() => {

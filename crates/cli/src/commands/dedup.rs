@@ -27,15 +27,15 @@ pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     if let Some(summary) = daily::run(args, &recipe, watch)? {
         return Ok(super::job::outcome(&summary, args.resources.strict));
     }
-    let options = args.start.options(recipe.read_options()?);
-    let corpus = args.input.corpus_with(options.clone())?;
+    let options = |options| args.start.options(args.resources.reading(options));
+    let corpus = args.input.corpus_with(options(recipe.read_options()?))?;
     let against = match args.against.as_slice() {
         [] => None,
         inputs if inputs.iter().any(|input| input == "-") => {
             let sentence = "the other corpus is read more than once and cannot be standard input; name files";
             return Err(Failure::Usage(sentence.to_owned()));
         }
-        inputs => Some(crate::args::open(inputs, options)?),
+        inputs => Some(crate::args::open(inputs, options(recipe.other_options()?))?),
     };
     let job = Job {
         recipe,
@@ -97,6 +97,7 @@ pub(super) fn print(summary: &Summary, folder: &Path) -> Result<(), Failure> {
         ("kept", summary.kept, share(summary.kept)),
         ("removed", summary.removed, share(summary.removed)),
         ("rejected", summary.rejected, share(summary.rejected)),
+        ("rejected of other", summary.against_rejected, String::new()),
         ("skipped", summary.skipped, String::new()),
         ("clusters", summary.clusters, String::new()),
         ("exact duplicates", summary.exact_duplicates, String::new()),
@@ -105,7 +106,8 @@ pub(super) fn print(summary: &Summary, folder: &Path) -> Result<(), Failure> {
         ("giant groups", summary.giant_groups, String::new()),
         ("duplicate ids", summary.duplicate_ids, String::new()),
     ];
-    for (name, number, more) in rows {
+    let always = |name: &str| name != "rejected of other";
+    for (name, number, more) in rows.into_iter().filter(|row| row.1 > 0 || always(row.0)) {
         writeln!(out, "{name:<18}{:>14}{more}", thousands(number))?;
     }
     if summary.unverified {

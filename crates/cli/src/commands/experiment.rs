@@ -77,7 +77,7 @@ fn desk<'d>(args: &ExperimentArgs, output: &std::path::Path, watch: &'d Watch) -
         [] => None,
         inputs => Some(Collection {
             name: lab::name_of(inputs),
-            corpus: crate::args::open(inputs, args.reading.options())?,
+            corpus: crate::args::open(inputs, args.resources.reading(args.reading.options()))?,
             content: args.reading.content_mode(),
             generated: false,
         }),

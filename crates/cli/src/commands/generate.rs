@@ -15,7 +15,7 @@ use crate::args::GenerateArgs;
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::outputs::apart;
-use crate::progress::{Progress, Style, Total, thousands};
+use crate::progress::{Progress, Total, thousands};
 
 pub(crate) fn run(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     if args.crawls { crawls(args, watch) } else { corpus(args, watch) }
@@ -38,16 +38,14 @@ fn corpus(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     watch.check()?;
     documents.finish()?;
     truth.finish()?;
-    if args.progress != Style::None {
-        tell(format_args!(
-            "{}: {} documents, {} bytes; {}: {} planted pairs",
-            args.output.display(),
-            thousands(written.documents),
-            thousands(written.document_bytes),
-            truth_path.display(),
-            thousands(written.pairs)
-        ));
-    }
+    tell(format_args!(
+        "{}: {} documents, {} bytes; {}: {} planted pairs",
+        args.output.display(),
+        thousands(written.documents),
+        thousands(written.document_bytes),
+        truth_path.display(),
+        thousands(written.pairs)
+    ));
     Ok(Outcome::Done)
 }
 
@@ -83,19 +81,17 @@ fn crawls(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     watch.check()?;
     let Files { old, new, judgments, truth } = sinks;
     new.into_iter().chain([old, judgments, truth]).try_for_each(Sink::finish)?;
-    if args.progress != Style::None {
-        tell(format_args!(
-            "{}: {} old and {} new documents; {} judgments of {} documents, {} of which have near-duplicates in the new \
+    tell(format_args!(
+        "{}: {} old and {} new documents; {} judgments of {} documents, {} of which have near-duplicates in the new \
              crawl, {} pairs",
-            folder.display(),
-            thousands(written.old),
-            thousands(written.new),
-            thousands(written.judgments),
-            thousands(written.judged),
-            thousands(written.found_again),
-            thousands(written.pairs)
-        ));
-    }
+        folder.display(),
+        thousands(written.old),
+        thousands(written.new),
+        thousands(written.judgments),
+        thousands(written.judged),
+        thousands(written.found_again),
+        thousands(written.pairs)
+    ));
     Ok(Outcome::Done)
 }
 

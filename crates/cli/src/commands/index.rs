@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use lookalike::corpus::{Item, LineReader};
+use lookalike::corpus::{Item, LineReader, Losses, MaxRejected};
 use lookalike::engine::Settings;
 use lookalike::index::{
     Answer, Desk, Index, IndexError, Known, Made, Mode, Portion, Prepared, Progress as Taking, State, Taken,
@@ -16,6 +16,7 @@ use lookalike::model::Place;
 use lookalike::walk::Watch;
 use serde::Serialize;
 
+use super::job;
 use crate::args::{
     IndexAddArgs, IndexCommand, IndexCreateArgs, IndexLookArgs, IndexMergeArgs, IndexQueryArgs,
     IndexRemoveArgs, ResourceArgs, SpoolArg,
@@ -58,7 +59,7 @@ fn create(args: &IndexCreateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure
                 "what is learned from is read more than once and cannot be standard input; name files";
             return Err(Failure::Usage(sentence.to_owned()));
         }
-        inputs => Some(crate::args::open(inputs, recipe.read_options()?)?),
+        inputs => Some(crate::args::open(inputs, args.resources.reading(recipe.read_options()?))?),
     };
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let made = Made {
@@ -81,16 +82,13 @@ struct Tally {
     removed: u64,
     known: u64,
     conflicts: u64,
-    rejected: u64,
+    losses: Losses,
     skipped: u64,
 }
 
 impl Tally {
     fn reject(&mut self, source: &str, position: u64, reason: &str) {
-        self.rejected += 1;
-        if self.rejected <= TOLD {
-            tell(format_args!("rejected: {source} at {position}: {reason}"));
-        }
+        self.losses.add(source, position, None, reason);
     }
 
     /// Counts what is no document in a portion.
@@ -119,14 +117,14 @@ impl Tally {
 
     fn print(&self) -> Result<(), Failure> {
         let mut out = std::io::stdout().lock();
-        let documents = self.new + self.removed + self.known + self.conflicts + self.rejected;
+        let documents = self.new + self.removed + self.known + self.conflicts + self.losses.rejected;
         for (name, number) in [
             ("documents", documents),
             ("new", self.new),
             ("near-duplicates", self.removed),
             ("already there", self.known),
             ("refused", self.conflicts),
-            ("rejected", self.rejected),
+            ("rejected", self.losses.rejected),
             ("skipped", self.skipped),
         ] {
             writeln!(out, "{name:<18}{:>14}", thousands(number))?;
@@ -134,8 +132,13 @@ impl Tally {
         Ok(())
     }
 
-    fn outcome(&self, strict: bool) -> Outcome {
-        if strict && self.rejected + self.conflicts > 0 { Outcome::Rejected } else { Outcome::Done }
+    /// How the command ends; more rejected records than may be are a failure, though all others are in the index.
+    fn outcome(&self, most: MaxRejected, strict: bool) -> Result<Outcome, Failure> {
+        let mut losses = self.losses.clone();
+        losses.records += self.new + self.removed + self.known + self.conflicts;
+        let ended = job::ended(&losses.reasons(), losses.rejected + self.conflicts, strict);
+        losses.check("the input", most)?;
+        Ok(ended)
     }
 }
 
@@ -195,7 +198,8 @@ impl<'i> Verdicts<'i> {
 fn add(args: &IndexAddArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let settings = settings(&args.resources);
     let index = Index::open_within(&args.folder, Mode::Write(args.writing.writing()), settings.memory)?;
-    let corpus = crate::args::open(&args.inputs, index.recipe().read_options()?)?;
+    let corpus = crate::args::open(&args.inputs, args.resources.reading(index.recipe().read_options()?))?;
+    corpus.look(index.recipe().needs_addresses())?;
     let mut verdicts = args.verdicts.as_deref().map(|path| Verdicts::create(&index, path)).transpose()?;
     let tally = std::sync::Mutex::new(Tally::default());
     let count = || tally.lock().expect("nobody panics with it");
@@ -224,7 +228,7 @@ fn add(args: &IndexAddArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     if args.verdicts.as_ref().is_none_or(|path| path.as_os_str() != "-") {
         tally.print()?;
     }
-    Ok(tally.outcome(args.resources.strict))
+    tally.outcome(corpus.options().max_rejected, args.resources.strict)
 }
 
 /// A line that answers a document.
@@ -416,7 +420,7 @@ fn merge(args: &IndexMergeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> 
     drop(progress);
     index.close()?;
     tally.print()?;
-    Ok(tally.outcome(args.resources.strict))
+    tally.outcome(MaxRejected::EVERYTHING, args.resources.strict)
 }
 
 /// Adds all documents of another index.

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use lookalike::corpus::Loss;
 use lookalike::engine::{Job, Summary};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -47,5 +48,11 @@ pub(crate) struct ShownSide {
 
 /// How a finished job ends.
 pub(crate) fn outcome(summary: &Summary, strict: bool) -> Outcome {
-    if strict && summary.rejected > 0 { Outcome::Rejected } else { Outcome::Done }
+    ended(&summary.reasons, summary.all_rejected(), strict)
+}
+
+/// Tells why records were rejected; with `strict` that is how the command ends.
+pub(crate) fn ended(reasons: &[Loss], rejected: u64, strict: bool) -> Outcome {
+    reasons.iter().for_each(|loss| tell(format_args!("rejected: {loss}")));
+    if strict && rejected > 0 { Outcome::Rejected } else { Outcome::Done }
 }

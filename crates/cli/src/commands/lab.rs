@@ -9,7 +9,7 @@ use lookalike::report::{Study, study_page, study_text};
 
 use lookalike_lab::collection::Collection;
 
-use crate::args::InputArgs;
+use crate::args::{InputArgs, ResourceArgs};
 use crate::exit::{Failure, Outcome};
 
 /// Refuses standard input, which cannot be read several times, and results inside of what is read.
@@ -23,11 +23,17 @@ pub(crate) fn check_inputs(inputs: &[OsString], output: &Path) -> Result<(), Fai
 }
 
 /// The corpus that was asked for, for results in a folder outside of it.
-pub(crate) fn collection(input: &InputArgs, output: &Path) -> Result<Collection, Failure> {
+pub(crate) fn collection(
+    input: &InputArgs,
+    resources: &ResourceArgs,
+    output: &Path,
+) -> Result<Collection, Failure> {
     check_inputs(&input.inputs, output)?;
+    let corpus = input.corpus_with(resources.reading(input.reading.options()))?;
+    corpus.look(false)?;
     Ok(Collection {
         name: name_of(&input.inputs),
-        corpus: input.corpus()?,
+        corpus,
         content: input.content_mode(),
         generated: input.sample,
     })

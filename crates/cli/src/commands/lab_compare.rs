@@ -17,7 +17,7 @@ use crate::progress::{Progress, Total};
 
 pub(crate) fn run(args: &LabCompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let request = request(args)?;
-    let collection = lab::collection(&args.input, &args.output)?;
+    let collection = lab::collection(&args.input, &args.resources, &args.output)?;
     lab::make_folder(&args.output, "compare")?;
     let settings = args.resources.settings(SpoolArg::Auto);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &LexiconArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
 
 fn count(args: &LexiconArgs, output: &Path, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let recipe = args.recipe();
-    let corpus = args.input.corpus_with(recipe.read_options()?)?;
+    let corpus = args.input.corpus_with(args.resources.reading(recipe.read_options()?))?;
     apart_from(&corpus, &[output])?;
     super::job::outside(&args.input.inputs, output)?;
     // What is counted is little; nothing is kept to be compared.

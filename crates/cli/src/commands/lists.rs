@@ -221,7 +221,8 @@ fn found(
         return Err(Failure::Usage(sentence.to_owned()));
     }
     super::job::outside(&near.from, output)?;
-    let corpus = crate::args::open(&near.from, recipe.read_options()?)?;
+    let corpus = crate::args::open(&near.from, near.resources.reading(recipe.read_options()?))?;
+    corpus.look(recipe.needs_addresses())?;
     let folder = job_folder(output);
     let progress =
         Progress::show(near.resources.progress, corpus.bytes().map_or(Total::Unknown, Total::Bytes), watch);
@@ -229,6 +230,7 @@ fn found(
     drop(progress);
     let selected = selected?;
     say_what_is_there(&selected, documents.len());
+    selected.losses()?.check("the corpus", corpus.options().max_rejected)?;
     // The copy has texts alone, under the usual names of fields.
     recipe.reading = Reading {
         max_document_bytes: recipe.reading.max_document_bytes,

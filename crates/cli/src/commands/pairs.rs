@@ -23,7 +23,8 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         return Err(Failure::Usage(sentence));
     }
     super::job::outside(&args.input.inputs, &args.output)?;
-    let corpus = args.input.corpus_with(args.start.options(recipe.read_options()?))?;
+    let options = args.start.options(args.resources.reading(recipe.read_options()?));
+    let corpus = args.input.corpus_with(options)?;
     apart_from(&corpus, &[&args.output])?;
     let outputs = Outputs { format, write: Shards::None, annotate: false, suffix };
     let job = Job {

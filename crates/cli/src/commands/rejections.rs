@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use lookalike::corpus::write::{Sink, Temporary};
-use lookalike::corpus::{Compression, CorpusError};
+use lookalike::corpus::{Compression, CorpusError, Losses, MaxRejected};
 use lookalike::model::{Rejection, Unit};
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ struct Line<'a> {
 /// on disk.
 pub(crate) struct Waiting {
     first: Vec<String>,
-    count: u64,
+    losses: Losses,
     lines: Option<(BufWriter<File>, Temporary)>,
     wanted: bool,
 }
@@ -39,13 +39,13 @@ pub(crate) struct Waiting {
 impl Waiting {
     /// `wanted` says whether there will be a file for them.
     pub(crate) fn new(wanted: bool) -> Self {
-        Waiting { first: Vec::new(), count: 0, lines: None, wanted }
+        Waiting { first: Vec::new(), losses: Losses::default(), lines: None, wanted }
     }
 
     /// Takes one rejection in shard `source`.
     pub(crate) fn add(&mut self, source: &str, rejection: &Rejection) -> Result<(), CorpusError> {
-        self.count += 1;
-        if self.count <= TOLD {
+        self.losses.reject(source, rejection);
+        if self.losses.rejected <= TOLD {
             self.first.push(sentence(source, rejection));
         }
         if self.wanted {
@@ -70,20 +70,20 @@ impl Waiting {
         let close = |(mut file, temporary): (BufWriter<File>, Temporary)| file.flush().map(|()| temporary);
         let lines = self.lines.map(close).transpose();
         let lines = lines.map_err(writing(Path::new("a temporary file for rejections")))?;
-        Ok(Told { first: self.first, count: self.count, lines })
+        Ok(Told { first: self.first, losses: self.losses, lines })
     }
 }
 
 /// [`Waiting`], when its shard is done.
 pub(crate) struct Told {
     first: Vec<String>,
-    count: u64,
+    losses: Losses,
     lines: Option<Temporary>,
 }
 
 /// Tells of rejections in the order of the input.
 pub(crate) struct Rejections {
-    count: u64,
+    losses: Losses,
     file: Option<Sink>,
     name: String,
 }
@@ -93,13 +93,13 @@ impl Rejections {
     pub(crate) fn new(file: Option<&Path>) -> Result<Self, CorpusError> {
         let name = file.map_or(String::new(), |path| path.display().to_string());
         let file = file.map(|path| Sink::create(path, Compression::named(path))).transpose()?;
-        Ok(Rejections { count: 0, file, name })
+        Ok(Rejections { losses: Losses::default(), file, name })
     }
 
     /// Tells of one rejection in shard `source`.
     pub(crate) fn tell(&mut self, source: &str, rejection: &Rejection) -> Result<(), CorpusError> {
-        self.count += 1;
-        if self.count <= TOLD {
+        self.losses.reject(source, rejection);
+        if self.losses.rejected <= TOLD {
             tell(sentence(source, rejection));
         }
         if let Some(file) = &mut self.file {
@@ -110,10 +110,10 @@ impl Rejections {
 
     /// Tells of all rejections of a shard.
     pub(crate) fn tell_all(&mut self, told: &Told) -> Result<(), CorpusError> {
-        for sentence in told.first.iter().take(TOLD.saturating_sub(self.count) as usize) {
+        for sentence in told.first.iter().take(TOLD.saturating_sub(self.losses.rejected) as usize) {
             tell(sentence);
         }
-        self.count += told.count;
+        self.losses.merge(told.losses.clone());
         if let (Some(file), Some(lines)) = (&mut self.file, &told.lines) {
             let copied = File::open(lines.path()).and_then(|mut lines| io::copy(&mut lines, file));
             copied.map_err(writing(Path::new(&self.name)))?;
@@ -121,17 +121,25 @@ impl Rejections {
         Ok(())
     }
 
+    /// Fails when more records were rejected than may be, beside so many documents.
+    pub(crate) fn check(&self, documents: u64, most: MaxRejected) -> Result<(), CorpusError> {
+        let mut losses = self.losses.clone();
+        losses.records += documents;
+        losses.check("the input", most)
+    }
+
     /// Ends the telling; `strict` makes rejections the outcome.
     pub(crate) fn finish(self, strict: bool) -> Result<Outcome, CorpusError> {
-        if self.count > TOLD {
+        let count = self.losses.rejected;
+        if count > TOLD {
             let hint =
                 if self.file.is_some() { "" } else { " (corpus stats --rejected FILE writes them all)" };
-            tell(format_args!("rejected: {} more{hint}", thousands(self.count - TOLD)));
+            tell(format_args!("rejected: {} more{hint}", thousands(count - TOLD)));
         }
         if let Some(file) = self.file {
             file.finish()?;
         }
-        Ok(if strict && self.count > 0 { Outcome::Rejected } else { Outcome::Done })
+        Ok(if strict && count > 0 { Outcome::Rejected } else { Outcome::Done })
     }
 }
 

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::rejections::{Rejections, Told, Waiting};
 use crate::args::StatsArgs;
+use crate::console::tell;
 use crate::distinct::Distinct;
 use crate::exit::{Failure, Outcome};
 use crate::histogram::Histogram;
@@ -54,7 +55,11 @@ pub(crate) fn run(args: &StatsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     } else {
         tally.print(&mut out)?;
     }
-    Ok(rejections.finish(args.work.strict)?)
+    let lost = rejections.check(tally.documents, args.work.max_rejected.unwrap_or_default());
+    let outcome = rejections.finish(args.work.strict)?;
+    // Whoever only looks is warned.
+    lost.unwrap_or_else(tell);
+    Ok(outcome)
 }
 
 /// Digests of all documents so far, for counting those that come again.

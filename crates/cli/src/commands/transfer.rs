@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use lookalike::corpus::Corpus;
+use lookalike::corpus::{Corpus, Loss};
 use lookalike::engine::job::hold;
 use lookalike::engine::{Job, JobRecipe, OpenJob, Opened, Outputs};
 use lookalike::judgments::{Judgments, judged};
@@ -45,9 +45,10 @@ pub(crate) fn run(args: &TransferArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
     }
     // Refused at once, and not after the old corpus was read.
     args.resources.settings(args.matching.spool).room(recipe.reading.max_document_bytes)?;
-    let options = args.start.options(recipe.read_options()?);
-    let old = crate::args::open(&args.from, options.clone())?;
-    let new = crate::args::open(&args.to, options)?;
+    let options = |options| args.start.options(args.resources.reading(options));
+    let old = crate::args::open(&args.from, options(recipe.read_options()?))?;
+    let new = crate::args::open(&args.to, options(recipe.other_options()?))?;
+    [&old, &new].into_iter().try_for_each(|corpus| corpus.look(false))?;
     args.start.make_room(&args.output)?;
     let asked = asked(args, &recipe, &files, [&old, &new]);
     match finished(&args.output)? {
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &TransferArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
     let shown: Shown = super::job::summary(&args.output)?;
     print(&shown, &args.output)?;
     let rejected = shown.old_rejected + shown.left.rejected + shown.right.rejected;
-    Ok(if args.resources.strict && rejected > 0 { Outcome::Rejected } else { Outcome::Done })
+    Ok(super::job::ended(&shown.reasons, rejected, args.resources.strict))
 }
 
 /// Reads all files of judgments; those of one name in different folders are told apart.
@@ -136,6 +137,8 @@ fn work(
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let selected = select(args, &recipe, files, &old, watch)?;
     drop(progress);
+    let losses = selected.losses()?;
+    losses.check("the old corpus", old.options().max_rejected)?;
     if selected.found == 0 {
         // Whoever mends the command may name the same folder.
         let _ = std::fs::remove_dir_all(args.output.join("work"));
@@ -178,7 +181,9 @@ fn work(
     let names = [&args.from, &args.to].map(|inputs| super::lab::name_of(inputs));
     let study = transfer_study([&names[0], &names[1]], &moved, &recipe, &findings);
     open.write("report.html", study_page(&study.title.clone(), "", &[study]).as_bytes())?;
-    open.finish(&moved.summary(&recipe, &findings, args.matches(), asked))?;
+    let mut summary = moved.summary(&recipe, &findings, args.matches(), asked);
+    summary.comparison.reasons.splice(0..0, losses.reasons_of("left"));
+    open.finish(&summary)?;
     Ok(())
 }
 
@@ -236,6 +241,8 @@ struct Shown {
     giant_groups: u64,
     #[serde(default)]
     unverified: bool,
+    #[serde(default)]
+    reasons: Vec<Loss>,
 }
 
 #[derive(Deserialize)]

@@ -21,7 +21,7 @@ const MAX_GROUP: usize = 20_000;
 pub(crate) fn run(args: &TuneArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let request = request(args);
     tune::check(&request)?;
-    let collection = lab::collection(&args.input, &args.output)?;
+    let collection = lab::collection(&args.input, &args.resources, &args.output)?;
     lab::make_folder(&args.output, "tune")?;
     let settings = args.resources.settings(SpoolArg::Auto);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);

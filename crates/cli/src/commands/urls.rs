@@ -35,8 +35,9 @@ pub(crate) fn run(args: &UrlsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
         ));
     }
     print(&summary, &args.output)?;
-    let rejected = sides(&summary).any(|side| side.found.rejected > 0);
-    Ok(if args.resources.strict && rejected { Outcome::Rejected } else { Outcome::Done })
+    let reasons: Vec<_> = sides(&summary).flat_map(|side| side.reasons.clone()).collect();
+    let rejected = sides(&summary).map(|side| side.found.rejected).sum();
+    Ok(super::job::ended(&reasons, rejected, args.resources.strict))
 }
 
 fn request(args: &UrlsArgs) -> Result<Request, Failure> {
@@ -46,9 +47,11 @@ fn request(args: &UrlsArgs) -> Result<Request, Failure> {
         return Err(Failure::Usage("standard input can be read only once; give - once".to_owned()));
     }
     inputs.iter().try_for_each(|side| super::job::outside(side, &args.output))?;
-    args.start.make_room(&args.output)?;
+    let [left, other] = args.options()?;
+    let options = |side: usize| if side == 0 { left.clone() } else { other.clone() };
     let corpora: Result<Vec<Corpus>, Failure> =
-        inputs.iter().map(|side| crate::args::open(side, args.options())).collect();
+        inputs.iter().enumerate().map(|(side, inputs)| crate::args::open(inputs, options(side))).collect();
+    args.start.make_room(&args.output)?;
     Ok(Request {
         corpora: corpora?,
         names: names(&inputs),
@@ -57,6 +60,7 @@ fn request(args: &UrlsArgs) -> Result<Request, Failure> {
         profile: args.reading.profile.clone(),
         content: args.reading.content_mode(),
         reading: args.reading.recipe(),
+        other_fields: args.with_fields.iter().cloned().collect(),
         judged: judged(args)?,
         settings: args.resources.settings(SpoolArg::Auto),
     })

@@ -143,7 +143,7 @@ fn standard_input_must_come_again_as_it_was() {
     let job = folder.join("out/job");
     let (lines, others) = (jsonl(&families(100, 9)), jsonl(&families(100, 10)));
     let sentence =
-        "standard input is not what it was when the job began; give the same, or name another folder";
+        "standard input is not what it was when the job began; give the same, or begin anew with --force";
     fs::create_dir_all(job.join("work")).unwrap();
     fs::write(job.join("work/lock"), "").unwrap();
     fs::create_dir_all(job.join("removed.jsonl/x")).unwrap();

@@ -8,6 +8,7 @@ mod damage; // bad input: what is rejected, with which place and reason, and wha
 mod dedup; // the files of a job, and what its options decide
 mod diff; // two documents word by word
 mod faults; // killed, damaged, out of disk: a job goes on or says why it cannot, and never lies
+mod fields; // fields by name, on every side: refused where nobody has them, found inside others
 mod forged; // words and names made to have one hash: what shares nothing is never taken for equal
 mod formats; // the same documents in every format and compression are the same documents
 mod generate; // a corpus from a seed, with its truth beside it
@@ -20,6 +21,7 @@ mod judgments; // judgments and runs: counted, and without near-duplicates
 mod kept; // copies of the input shards: kept and removed make all
 mod lab; // methods measured on a corpus, goals reached, experiments repeated
 mod limits; // huge lines in little memory, thousands of files, any number of threads
+mod losses; // records that cannot be read: how many are too many, and what is told of them
 mod methods; // all methods alone, together, and with lexicons
 mod names; // odd file names, links, devices, and outputs that would fall on inputs
 mod order; // documents in the order of a field: held against a sorted copy, killed, refused

@@ -12,6 +12,7 @@ use memchr::memmem::Finder;
 use super::framing::{Frame, Framer, Landmark, push_text};
 use super::http::{Blocks, Payload};
 use crate::input::{Found, Stream};
+use crate::look::FieldNames;
 use crate::reader::Records;
 use crate::record::{ExtraValues, Ledger};
 use crate::{CorpusError, Item};
@@ -101,6 +102,10 @@ impl Records for Arc {
             raw,
             extras: self.extras.view(),
         })))
+    }
+
+    fn field_names(&self, names: &mut FieldNames) {
+        ["URL"].iter().chain(&LATER_FIELDS).for_each(|name| names.add(name));
     }
 }
 

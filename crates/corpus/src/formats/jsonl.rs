@@ -19,6 +19,7 @@ pub use self::lines::{LineReader, Lines, LinesView};
 use super::resync::skip_byte_order_mark;
 use crate::formats::others::{Members, Object, makes_document};
 use crate::input::{Found, Stream};
+use crate::look::FieldNames;
 use crate::reader::Records;
 use crate::record::Ledger;
 use crate::{CorpusError, Fields, Item, ReadOptions};
@@ -45,6 +46,11 @@ impl Jsonl {
         let mut jsonl = Jsonl::new(stream, ledger);
         jsonl.values.list = true;
         jsonl
+    }
+
+    /// The line handed out last.
+    fn last_line(&self) -> &[u8] {
+        &self.stream.window()[..self.used]
     }
 
     /// Frames the next line that is not blank.
@@ -128,6 +134,12 @@ impl Records for Jsonl {
         let cut = self.cut(wanted, lines);
         cut.map_err(CorpusError::reading(&self.ledger.shard))
     }
+
+    fn field_names(&self, names: &mut FieldNames) {
+        if !self.values.list {
+            names.add_object(self.last_line());
+        }
+    }
 }
 
 /// The fields of one line, and buffers that are used again for the next.
@@ -137,6 +149,8 @@ struct Values {
     html: Slot,
     url: Slot,
     extras: LineExtras,
+    /// Where a name has dots, which fields of the line bear all of it: such a field goes before any path.
+    whole: Option<[bool; 4]>,
     /// Lines are addresses and no objects.
     list: bool,
 }
@@ -145,7 +159,8 @@ impl Values {
     fn new(options: &ReadOptions) -> Self {
         let empty = Slot::default;
         let extras = LineExtras::new(options);
-        Values { id: empty(), text: empty(), html: empty(), url: empty(), extras, list: false }
+        let whole = options.fields.names().iter().any(|name| name.contains('.')).then_some([false; 4]);
+        Values { id: empty(), text: empty(), html: empty(), url: empty(), extras, whole, list: false }
     }
 
     /// Reads a record as it stands in the shard; returns it as text, without its end.
@@ -201,6 +216,42 @@ impl Values {
     fn clear(&mut self) {
         [&mut self.id, &mut self.text, &mut self.html, &mut self.url].into_iter().for_each(Slot::clear);
         self.extras.clear();
+        if let Some(whole) = &mut self.whole {
+            whole.fill(false);
+        }
+    }
+
+    /// Notes that a field bears the whole of a name that may be a path.
+    #[inline]
+    fn meet(&mut self, fields: &Fields, key: &str) {
+        if let Some(whole) = &mut self.whole {
+            whole.iter_mut().zip(fields.names()).for_each(|(whole, name)| *whole |= name == key);
+        }
+    }
+
+    /// True when a field of the document may stand inside the field `key`.
+    fn leads(&self, fields: &Fields, key: &str) -> bool {
+        self.whole.is_some() && fields.names().iter().any(|name| extras::path_inside(name, key).is_some())
+    }
+
+    /// Hands to `take` the place and the name of every field of the document that stands inside the field `key`, with its value as it
+    /// stands in the line, if it is there.
+    fn inside<'l, E>(
+        &mut self,
+        fields: &Fields,
+        key: &str,
+        json: &'l str,
+        mut take: impl FnMut(&mut Slot, &str, Option<&'l str>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some(whole) = self.whole else { return Ok(()) };
+        let slots = [&mut self.id, &mut self.text, &mut self.html, &mut self.url];
+        for ((slot, name), whole) in slots.into_iter().zip(fields.names()).zip(whole) {
+            if let (false, Some(path)) = (whole, extras::path_inside(name, key)) {
+                slot.clear();
+                take(slot, name, extras::reach(json, path))?;
+            }
+        }
+        Ok(())
     }
 
     /// The place of a field that makes the document.
@@ -323,6 +374,9 @@ fn utf8(line: &[u8]) -> Result<&str, Reason> {
 
 /// A sentence from the parser, without its "line 1", which would be read as a line of the file.
 fn complaint(line: &str, error: serde_json::Error) -> Reason {
+    if let Some(why) = spread_over_lines(line) {
+        return Reason::Broken(why.to_owned());
+    }
     let column = error.column();
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or(&text);
@@ -380,6 +434,19 @@ impl<'de> Visitor<'de> for IdSeed<'_> {
     }
 }
 
+/// What to do with JSON that is not one object per line, where a line shows it.
+fn spread_over_lines(line: &str) -> Option<&'static str> {
+    match line.trim() {
+        "{" | "[" | "[{" => {
+            Some("this looks like pretty-printed JSON; write each object in one line, as jq -c does")
+        }
+        list if list.starts_with('[') && list.ends_with(']') => {
+            Some("a list and no object; write each object in a line of its own, as jq -c '.[]' does")
+        }
+        _ => None,
+    }
+}
+
 /// Reads an object into `values`, passing over every field that is not asked for.
 struct ObjectSeed<'v> {
     values: &'v mut Values,
@@ -406,10 +473,21 @@ impl<'de> Visitor<'de> for ObjectSeed<'_> {
         let ObjectSeed { values, fields, extras } = self;
         while let Some(key) = map.next_key::<Key<'de>>()? {
             let key = &*key.0;
+            values.meet(fields, key);
             if let Some(slot) = values.slot(fields, key) {
                 map.next_value_seed(ValueSeed { slot, name: key, number: key == fields.id })?;
-            } else if LineExtras::want(extras, key) {
-                values.extras.take(extras, key, map.next_value::<&RawValue>()?.get());
+            } else if LineExtras::want(extras, key) || values.leads(fields, key) {
+                let json = map.next_value::<&RawValue>()?.get();
+                values.extras.take(extras, key, json);
+                values.inside(fields, key, json, |slot, name, value| {
+                    let Some(value) = value else { return Ok(()) };
+                    let seed = ValueSeed { slot, name, number: name == fields.id };
+                    let read = seed.deserialize(&mut serde_json::Deserializer::from_str(value));
+                    read.map_err(|error| {
+                        let said = error.to_string();
+                        serde::de::Error::custom(said.split(" at line ").next().unwrap_or(&said))
+                    })
+                })?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -720,6 +798,46 @@ mod tests {
             assert_eq!(all.len(), 2, "{compression:?}: {all:?}");
             assert_eq!(all[1], "shard#1: b");
         }
+    }
+
+    /// What documents have under these names of their fields.
+    fn under(fields: [&str; 4], lines: &str) -> Vec<String> {
+        let [id, text, html, url] = fields.map(str::to_owned);
+        let options = ReadOptions { fields: Fields { id, text, html, url }, ..ReadOptions::default() };
+        let all = read_all(&mut Jsonl::new(stream(lines), ledger(options)));
+        let show = |seen: &Seen| match seen {
+            Seen::Document(page) => format!("{} {}", seen.brief(), page.url.as_deref().unwrap_or("-")),
+            other => other.brief(),
+        };
+        all.iter().map(show).collect()
+    }
+
+    #[test]
+    fn names_with_dots_lead_into_objects_unless_a_field_bears_the_whole_name() {
+        let nested = ["doc.id", "doc.page.text", "html", "doc.url"];
+        let lines = [
+            r#"{"doc":{"id":7,"page":{"text":"one"},"url":"http://a/"}}"#,
+            r#"{"doc":{"page":{"text":"tw\u006f"},"id":"b","url":null}}"#,
+            r#"{"doc.page.text":"whole","doc":{"page":{"text":"inside"}}}"#,
+            r#"{"doc":{"page":{"text":"inside"}},"doc.page.text":"whole"}"#,
+            r#"{"doc":{"page.text":"half"}}"#,
+            r#"{"doc":{"page":{"text":5}}}"#,
+            r#"{"doc":"no object","html":"<p>"}"#,
+            r#"{"doc":{"page":{"text":"gone"}},"doc":{}}"#,
+        ];
+        let found = under(nested, &lines.join("\n"));
+        let at = |line: usize| lines[..line].iter().map(|line| line.len() + 1).sum::<usize>();
+        let wanted = [
+            "7: one http://a/".to_owned(),
+            "b: two -".to_owned(),
+            "shard#2: whole -".to_owned(),
+            "shard#3: whole -".to_owned(),
+            "shard#4: half -".to_owned(),
+            format!("missing field at {}", at(5)),
+            "shard#6: <p> -".to_owned(),
+            format!("missing field at {}", at(7)),
+        ];
+        assert_eq!(found, wanted);
     }
 
     #[test]

@@ -28,6 +28,7 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescPtr, SchemaDescriptor};
 
 use self::extras::Leaf;
 use self::others::OtherColumns;
+use crate::look::FieldNames;
 use crate::reader::Records;
 use crate::record::{ExtraValues, Ledger};
 use crate::{CorpusError, Fields, Item};
@@ -188,6 +189,11 @@ impl Records for ParquetShard {
         let extras = self.extras.view();
         Ok(Some(Item::Document(Document { id, url: cells.url, media, content, place, raw: None, extras })))
     }
+
+    fn field_names(&self, names: &mut FieldNames) {
+        let columns = self.file.metadata().file_metadata().schema_descr().columns();
+        columns.iter().for_each(|column| names.add(&column.path().string()));
+    }
 }
 
 /// Numbers of the columns that make a document.
@@ -211,10 +217,8 @@ impl Leaves {
     fn named(schema: &SchemaDescriptor, ledger: &Ledger) -> Result<Self, CorpusError> {
         let Fields { id, text, html, url } = &ledger.options.fields;
         let place = |name: &str, suits: fn(&ColumnDescriptor) -> bool| {
-            let mut columns = schema.columns().iter();
-            columns.position(|column| {
-                column.path().parts() == [name] && column.max_rep_level() == 0 && suits(column)
-            })
+            extras::leaf(schema, name)
+                .filter(|&leaf| schema.column(leaf).max_rep_level() == 0 && suits(&schema.column(leaf)))
         };
         let found = || {
             let names = schema.columns().iter().map(|column| format!("{:?}", column.path().string()));
@@ -705,6 +709,29 @@ mod tests {
             "{error}"
         );
         assert!(error.contains("\"m.dump\""), "{error}");
+    }
+
+    #[test]
+    fn names_with_dots_lead_into_structures_unless_a_column_bears_the_whole_name() {
+        use arrow_array::StructArray;
+        let columns = [("body", strings(&["one", "two"])), ("link", strings(&["http://a/", "http://b/"]))];
+        let page: ArrayRef = Arc::new(StructArray::from(RecordBatch::try_from_iter(columns).unwrap()));
+        let fields = Fields {
+            text: "page.body".to_owned(),
+            url: "page.link".to_owned(),
+            id: "page.key".to_owned(),
+            ..Fields::default()
+        };
+        let options = ReadOptions { fields, ..ReadOptions::default() };
+        let read = |file: &[u8]| read_all(&mut open_with(file, options.clone()).unwrap());
+        let all = read(&file_of(vec![("page", page.clone())], 10));
+        assert_eq!(
+            (all[1].brief(), all[1].page().url.as_deref()),
+            ("shard#1: two".into(), Some("http://b/"))
+        );
+        let whole =
+            vec![("page", page), ("page.body", strings(&["whole", ""])), ("page.key", strings(&["a", "b"]))];
+        assert_eq!(read(&file_of(whole, 10))[0].brief(), "a: whole");
     }
 
     #[test]

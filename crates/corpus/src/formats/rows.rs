@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use lookalike_model::{Content, Document, Media, Place, Reason, Rejection, Unit};
 
+use crate::look::FieldNames;
 use crate::reader::Records;
 use crate::record::{ExtraValues, write_own_id};
 use crate::{CorpusError, Fields, Item, Lines, ReadOptions, Rows};
@@ -51,6 +52,10 @@ impl Records for RowsShard {
         let bytes = self.rows.table.row(row).bytes() as u64;
         self.consumed.fetch_add(bytes, Ordering::Relaxed);
         Ok(Some(self.reader.read(&self.rows, row)))
+    }
+
+    fn field_names(&self, names: &mut FieldNames) {
+        self.rows.table.columns().iter().for_each(|name| names.add(name));
     }
 
     fn lines(&mut self, wanted: usize, lines: &mut Lines) -> Result<bool, CorpusError> {

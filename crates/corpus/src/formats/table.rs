@@ -14,6 +14,7 @@ use memchr::memmem::Finder;
 use super::others::{Object, push_string};
 use super::resync::{BYTE_ORDER_MARK, skip_until};
 use crate::input::{Found, Stream};
+use crate::look::FieldNames;
 use crate::reader::Records;
 use crate::record::{ExtraValues, Ledger};
 use crate::{CorpusError, Fields, Item};
@@ -260,6 +261,10 @@ impl Records for Table {
     /// it; empty when the shard has none.
     fn preamble(&self) -> &[u8] {
         &self.header
+    }
+
+    fn field_names(&self, names: &mut FieldNames) {
+        self.columns.names.iter().for_each(|name| names.add(name));
     }
 
     fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {

@@ -13,6 +13,7 @@ use memchr::memmem::Finder;
 use super::framing::{Frame, Framer, Landmark, push_text};
 use super::http::{self, Blocks, Payload};
 use crate::input::{Found, Stream};
+use crate::look::FieldNames;
 use crate::reader::Records;
 use crate::record::{ExtraValues, Ledger};
 use crate::{CorpusError, Item};
@@ -130,6 +131,14 @@ impl Records for Warc {
             raw,
             extras: self.extras.view(),
         })))
+    }
+
+    fn field_names(&self, names: &mut FieldNames) {
+        let head = self.framer.raw().split_inclusive(|&byte| byte == b'\n').skip(1);
+        let lines = head.take_while(|line| !line.trim_ascii().is_empty());
+        lines
+            .filter(|line| line.contains(&b':'))
+            .for_each(|line| names.add(&String::from_utf8_lossy(field_name(line))));
     }
 }
 

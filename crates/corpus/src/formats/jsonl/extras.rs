@@ -71,6 +71,14 @@ impl<'n> Match<'n> {
     }
 }
 
+/// The rest of the path `name` inside the field `key`, if it leads there.
+pub(super) fn path_inside<'n>(name: &'n str, key: &str) -> Option<&'n str> {
+    match Match::of(name, key)? {
+        Match::Whole => None,
+        Match::Inside(path) => Some(path),
+    }
+}
+
 /// Appends a value: a string as its text, anything else as it stands. False for null.
 fn push_value(json: &str, out: &mut String) -> bool {
     if json == "null" {
@@ -105,7 +113,7 @@ impl Visitor<'_> for PushText<'_> {
 }
 
 /// The value that `path` leads to inside the object `json`.
-fn reach<'j>(json: &'j str, path: &str) -> Option<&'j str> {
+pub(super) fn reach<'j>(json: &'j str, path: &str) -> Option<&'j str> {
     if !json.starts_with('{') {
         return None;
     }

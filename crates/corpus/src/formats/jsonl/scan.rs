@@ -4,9 +4,11 @@
 //! other fields are anything. Whatever else stands there, mistakes first of all, it leaves to the parser, which
 //! says what is wrong in its own words. What it does take, it reads exactly as the parser would.
 
+use std::ops::Range;
+
 use super::extras::LineExtras;
 use super::{Slot, Values};
-use crate::ReadOptions;
+use crate::{Fields, ReadOptions};
 
 /// Reads a line into `values`; none when the parser should look at it.
 pub(super) fn read(line: &str, options: &ReadOptions, values: &mut Values) -> Option<()> {
@@ -20,12 +22,16 @@ pub(super) fn read(line: &str, options: &ReadOptions, values: &mut Values) -> Op
         let end = special(bytes, begin);
         at = colon(bytes, expect(bytes, end, b'"')?)?;
         let key = &line[begin..end];
+        values.meet(&options.fields, key);
         at = match values.slot(&options.fields, key) {
             Some(slot) => take(bytes, at, key == options.fields.id, slot)?,
             None => {
                 let end = skip(bytes, at)?;
                 if LineExtras::want(&options.extras, key) {
                     values.extras.take(&options.extras, key, &line[at..end]);
+                }
+                if values.whole.is_some() {
+                    take_inside(line, at..end, key, &options.fields, values)?;
                 }
                 end
             }
@@ -88,6 +94,23 @@ fn take(bytes: &[u8], at: usize, number: bool, slot: &mut Slot) -> Option<usize>
         }
         _ => None,
     }
+}
+
+/// Takes fields that make the document from inside the field `key`, whose value stands at `place` in the line.
+fn take_inside(
+    line: &str,
+    place: Range<usize>,
+    key: &str,
+    fields: &Fields,
+    values: &mut Values,
+) -> Option<()> {
+    let taken = values.inside(fields, key, &line[place], |slot, name, value| {
+        let Some(value) = value else { return Ok(()) };
+        // It is a part of the line.
+        let at = value.as_ptr() as usize - line.as_ptr() as usize;
+        take(line.as_bytes(), at, name == fields.id, slot).map(drop).ok_or(())
+    });
+    taken.ok()
 }
 
 /// Behind a whole number that is written just as a program would write it, and is no larger than one can hold.
@@ -334,6 +357,12 @@ mod tests {
         ReadOptions { extras, ..ReadOptions::default() }
     }
 
+    /// The same with an address inside an object.
+    fn nested() -> ReadOptions {
+        let fields = Fields { url: "m.x".to_owned(), html: "o.a.b".to_owned(), ..Fields::default() };
+        ReadOptions { fields, ..options() }
+    }
+
     /// All that is known of a line, after `read`.
     fn known(values: &Values, line: &str) -> Vec<Option<String>> {
         let slots = [&values.id, &values.text, &values.html, &values.url];
@@ -342,23 +371,25 @@ mod tests {
         own.chain(extras).map(|value| value.map(str::to_owned)).collect()
     }
 
-    fn scanned(line: &str, values: &mut Values) -> Option<Vec<Option<String>>> {
+    fn scanned(line: &str, options: &ReadOptions, values: &mut Values) -> Option<Vec<Option<String>>> {
         values.clear();
-        read(line, &options(), values)?;
+        read(line, options, values)?;
         Some(known(values, line))
     }
 
     /// What the parser makes of a line, if it makes anything of it.
-    fn parsed(line: &str, values: &mut Values) -> Option<Vec<Option<String>>> {
-        values.parse(line, &options()).ok()?;
+    fn parsed(line: &str, options: &ReadOptions, values: &mut Values) -> Option<Vec<Option<String>>> {
+        values.parse(line, options).ok()?;
         Some(known(values, line))
     }
 
     /// Where the scanner reads a line, it reads what the parser does.
     fn agree(line: &str) -> Result<(), TestCaseError> {
-        let (mut ours, mut theirs) = (Values::new(&options()), Values::new(&options()));
-        if let Some(found) = scanned(line, &mut ours) {
-            prop_assert_eq!(Some(found), parsed(line, &mut theirs), "{}", line);
+        for options in [options(), nested()] {
+            let (mut ours, mut theirs) = (Values::new(&options), Values::new(&options));
+            if let Some(found) = scanned(line, &options, &mut ours) {
+                prop_assert_eq!(Some(found), parsed(line, &options, &mut theirs), "{}", line);
+            }
         }
         Ok(())
     }
@@ -419,7 +450,7 @@ mod tests {
 
     fn line() -> impl Strategy<Value = String> {
         let name = prop_oneof![
-            8 => prop::sample::select(vec!["id", "text", "html", "url", "m", "m.x", "o", "other", "i\\u0064", ""])
+            8 => prop::sample::select(vec!["id", "text", "html", "url", "m", "m.x", "o", "o.a.b", "x", "a", "b", "other", "i\\u0064", ""])
                 .prop_map(|name| format!("\"{name}\"")),
             1 => quoted(),
         ];
@@ -452,9 +483,9 @@ mod tests {
             });
             let line = line.to_string();
             let (mut ours, mut theirs) = (Values::new(&options()), Values::new(&options()));
-            let found = scanned(&line, &mut ours);
+            let found = scanned(&line, &options(), &mut ours);
             prop_assert!(found.is_some());
-            prop_assert_eq!(found, parsed(&line, &mut theirs));
+            prop_assert_eq!(found, parsed(&line, &options(), &mut theirs));
         }
 
         #[test]
@@ -470,8 +501,8 @@ mod tests {
         let deep =
             |levels: usize| format!("{{\"o\":{}{},\"text\":\"\"}}", "[".repeat(levels), "]".repeat(levels));
         let mut values = Values::new(&options());
-        assert!(scanned(&deep(63), &mut values).is_some());
-        assert!(scanned(&deep(64), &mut values).is_none());
+        assert!(scanned(&deep(63), &options(), &mut values).is_some());
+        assert!(scanned(&deep(64), &options(), &mut values).is_none());
         assert!(values.read(&deep(64), &options()).is_ok());
     }
 }

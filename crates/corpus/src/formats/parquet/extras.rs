@@ -32,7 +32,7 @@ enum Shape {
 impl Leaf {
     /// The column whose path is `name`, with dots between its parts, if it holds one plain value per row.
     pub(super) fn named(schema: &SchemaDescriptor, name: &str) -> Option<Self> {
-        let number = schema.columns().iter().position(|column| column.path().string() == name)?;
+        let number = leaf(schema, name)?;
         let column = schema.column(number);
         let shape = shape(&column);
         let readable = match column.physical_type() {
@@ -65,6 +65,14 @@ impl Leaf {
         }
         .is_some()
     }
+}
+
+/// The column that is called `name`, or else the one that it leads to inside structures, with dots between the names.
+pub(super) fn leaf(schema: &SchemaDescriptor, name: &str) -> Option<usize> {
+    let place =
+        |is: &dyn Fn(&ColumnDescriptor) -> bool| schema.columns().iter().position(|column| is(column));
+    place(&|column| column.path().parts() == [name])
+        .or_else(|| place(&|column| column.path().string() == name))
 }
 
 /// Floats as Rust writes them: 1.0 and not 1.

@@ -1,0 +1,432 @@
+//! The first records of a corpus, looked at before the work: whether the fields that were named are there, and whether there is any
+//! document at all.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use crate::losses::Losses;
+use crate::{Corpus, CorpusError, Fields, Format, Item, Origin, ReadOptions, Shard};
+
+/// So many records are looked at for a field that was named.
+const FIRST: u64 = 1000;
+/// So many rejected records, with no document before them, are enough to give up.
+const HOPELESS: u64 = 10_000;
+/// So many items that are no records are passed over in all.
+const MOST_SKIPPED: u64 = 100_000;
+/// So many names of fields are remembered, and shown.
+const MOST_NAMES: usize = 1000;
+const SHOWN: usize = 20;
+/// Objects inside objects are looked into so deep.
+const DEPTH: usize = 6;
+
+impl Corpus {
+    /// Looks at the first records. Fails when a field that was named is in none of the first thousand, or when none of the first ten
+    /// thousand is a document. A name counts as given when it is not the usual one. With `addresses`, one of the first thousand must have
+    /// an address.
+    ///
+    /// Standard input cannot be looked at twice: nothing is said of it.
+    pub fn look(&self, addresses: bool) -> Result<(), CorpusError> {
+        let mut look = Look::new(self.options());
+        look.address = addresses && !self.options().max_rejected.takes_all();
+        for shard in self.shards() {
+            if shard.origin == Origin::Stdin || look.done() {
+                return Ok(());
+            }
+            look.shard(shard, self)?;
+        }
+        look.end()
+    }
+}
+
+/// What has been seen so far.
+struct Look<'c> {
+    options: &'c ReadOptions,
+    /// Fields that make the document and were named.
+    own: Vec<&'c str>,
+    /// Further fields that were named, by their places among the options.
+    extras: Vec<usize>,
+    /// A document with an address is wanted.
+    address: bool,
+    names: FieldNames,
+    losses: Losses,
+    /// Records whose format has named fields.
+    fielded: u64,
+    skipped: u64,
+    /// The first shard that was looked at.
+    first: String,
+    format: Option<Format>,
+}
+
+impl<'c> Look<'c> {
+    fn new(options: &'c ReadOptions) -> Self {
+        let usual = Fields::default();
+        let named =
+            options.fields.names().into_iter().zip(usual.names()).filter(|(name, usual)| name != usual);
+        Look {
+            options,
+            own: named.map(|(name, _)| name).collect(),
+            extras: (0..options.extras.len()).collect(),
+            address: false,
+            names: FieldNames::default(),
+            losses: Losses::default(),
+            fielded: 0,
+            skipped: 0,
+            first: String::new(),
+            format: None,
+        }
+    }
+
+    /// All that was named has been seen, and a document.
+    fn done(&self) -> bool {
+        let named = self.own.is_empty() && self.extras.is_empty() && !self.address;
+        named && (self.has_document() || self.options.max_rejected.takes_all())
+    }
+
+    fn has_document(&self) -> bool {
+        self.losses.records > self.losses.rejected
+    }
+
+    fn shard(&mut self, shard: &Shard, corpus: &Corpus) -> Result<(), CorpusError> {
+        let mut reader = shard.open(corpus.options())?;
+        let format = reader.format();
+        if self.format.is_none() {
+            self.first.clone_from(&shard.name);
+            self.format = Some(format);
+        }
+        if format == Format::Table {
+            // Whoever made the table has found its columns.
+            self.own.clear();
+        }
+        while !self.done() && self.goes_on(format)? {
+            match reader.next()? {
+                None => break,
+                Some(Item::Skipped(_)) => {
+                    self.skipped += 1;
+                    continue;
+                }
+                Some(Item::Rejected(rejection)) => self.losses.reject(&shard.name, &rejection),
+                Some(Item::Document(document)) => {
+                    self.losses.accept();
+                    self.extras.retain(|&extra| document.extras.get(extra).is_none());
+                    self.address &= document.url.is_none();
+                }
+            }
+            self.fielded += u64::from(has_fields(format));
+            reader.field_names(&mut self.names);
+            self.forget_seen(format);
+        }
+        Ok(())
+    }
+
+    fn forget_seen(&mut self, format: Format) {
+        let (names, options) = (&self.names, self.options);
+        if has_fields(format) {
+            self.own.retain(|name| !names.has(name));
+        }
+        self.extras.retain(|&extra| !names.has(&options.extras[extra]));
+    }
+
+    /// True while more of a shard should be seen; fails when enough has been.
+    fn goes_on(&self, format: Format) -> Result<bool, CorpusError> {
+        if self.losses.rejected >= HOPELESS && !self.has_document() && !self.options.max_rejected.takes_all()
+        {
+            return Err(self.hopeless());
+        }
+        let further = self.address || !self.extras.is_empty();
+        if self.losses.records >= FIRST && further || self.fielded >= FIRST && !self.own.is_empty() {
+            return Err(self.lacking());
+        }
+        if self.skipped >= MOST_SKIPPED {
+            return Ok(false);
+        }
+        // Of a format without fields a document and its address are all that can be seen.
+        let headers = matches!(format, Format::Warc | Format::Arc);
+        Ok(has_fields(format) || headers || self.address || !self.has_document())
+    }
+
+    /// All records have been seen.
+    fn end(&self) -> Result<(), CorpusError> {
+        if self.losses.records == 0 || self.skipped >= MOST_SKIPPED {
+            return Ok(());
+        }
+        if !self.own.is_empty() || !self.extras.is_empty() || self.address {
+            return Err(self.lacking());
+        }
+        if self.has_document() { Ok(()) } else { Err(self.hopeless()) }
+    }
+
+    /// The error about records that are all rejected.
+    fn hopeless(&self) -> CorpusError {
+        let Fields { text, html, .. } = &self.options.fields;
+        if self.fielded > 0 && !self.names.is_empty() && !self.names.has(text) && !self.names.has(html) {
+            return self.no_field(&format!("{text:?} or {html:?}"), text);
+        }
+        match self.losses.check(&self.first, self.options.max_rejected) {
+            Err(error) => error,
+            // A number of records was allowed that is larger than all.
+            Ok(()) => {
+                let why = self.losses.reasons().first().map_or_else(String::new, ToString::to_string);
+                let Losses { records, rejected, .. } = self.losses;
+                let most = self.options.max_rejected;
+                CorpusError::TooManyRejected { side: self.first.clone(), records, rejected, most, why }
+            }
+        }
+    }
+
+    /// The error about the first field that was not seen.
+    fn lacking(&self) -> CorpusError {
+        let extra = self.extras.first().map(|&extra| self.options.extras[extra].as_str());
+        match self.own.first().copied().or(extra) {
+            Some(name) => self.no_field(&format!("{name:?}"), name),
+            None => {
+                let url = &self.options.fields.url;
+                self.no_field(&format!("{url:?} with an address"), url)
+            }
+        }
+    }
+
+    fn no_field(&self, wanted: &str, name: &str) -> CorpusError {
+        let there = match self.names.is_empty() {
+            true => format!(
+                "{} is {}, whose records have no fields by name",
+                self.first,
+                self.format.map_or_else(String::new, |format| format.to_string())
+            ),
+            false => self.names.to_string(),
+        };
+        let near = self.names.near(name).map_or_else(String::new, |near| format!("; did you mean {near}?"));
+        let records = self.losses.records.min(FIRST);
+        CorpusError::NoSuchField { name: self.first.clone(), records, wanted: wanted.to_owned(), there, near }
+    }
+}
+
+/// True for formats whose documents are made of fields or columns that can be named.
+fn has_fields(format: Format) -> bool {
+    matches!(format, Format::Jsonl | Format::Csv | Format::Tsv | Format::Parquet | Format::Table)
+}
+
+/// Names of fields that records have, in the order in which they were met.
+#[derive(Default)]
+pub(crate) struct FieldNames {
+    order: Vec<String>,
+    known: BTreeSet<String>,
+}
+
+impl FieldNames {
+    pub(crate) fn add(&mut self, name: &str) {
+        if self.order.len() < MOST_NAMES && !self.known.contains(name) {
+            self.known.insert(name.to_owned());
+            self.order.push(name.to_owned());
+        }
+    }
+
+    /// Adds the names in a JSON object, those inside other objects with dots between; what is no object has none.
+    pub(crate) fn add_object(&mut self, json: &[u8]) {
+        // What came before a mistake is known all the same.
+        let seed = Names { names: self, path: String::new(), depth: 0 };
+        let _ = seed.deserialize(&mut serde_json::Deserializer::from_slice(json));
+    }
+
+    fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.known.contains(name)
+    }
+
+    /// The name that somebody may have meant.
+    fn near(&self, name: &str) -> Option<&str> {
+        let plain = |name: &str| name.to_lowercase().replace(['-', '_', '.', ' '], "");
+        let wanted = plain(name);
+        let last = |known: &str| known.rsplit('.').next().map(plain);
+        let most = wanted.chars().count() / 3;
+        let distance = |known: &String| match plain(known) {
+            same if same == wanted => 0,
+            _ if last(known).as_deref() == Some(&wanted) => 1,
+            other => strsim::osa_distance(&wanted, &other).max(1),
+        };
+        let near = self.order.iter().map(|known| (distance(known), known));
+        let near =
+            near.filter(|(distance, _)| *distance <= most.max(1)).min_by_key(|(distance, _)| *distance);
+        near.map(|(_, known)| known.as_str())
+    }
+}
+
+impl fmt::Display for FieldNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown: Vec<&str> = self.order.iter().take(SHOWN).map(String::as_str).collect();
+        write!(f, "there are {}", shown.join(", "))?;
+        match self.order.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+/// Reads a value for the names of its fields.
+struct Names<'n> {
+    names: &'n mut FieldNames,
+    path: String,
+    depth: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Names<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        if self.depth == DEPTH {
+            return IgnoredAny::deserialize(deserializer).map(drop);
+        }
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Names<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            let path = if self.path.is_empty() { key } else { format!("{}.{key}", self.path) };
+            self.names.add(&path);
+            map.next_value_seed(Names { names: self.names, path, depth: self.depth + 1 })?;
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MaxRejected;
+
+    fn look_at(name: &str, content: &str, options: ReadOptions) -> Result<(), String> {
+        let corpus = Corpus::in_memory(name, content.as_bytes().into(), options);
+        corpus.look(false).map_err(|error| error.to_string())
+    }
+
+    fn asked(fields: Fields, extras: &[&str]) -> ReadOptions {
+        let extras = extras.iter().map(|name| (*name).to_owned()).collect();
+        ReadOptions { fields, extras, ..ReadOptions::default() }
+    }
+
+    fn named(text: &str) -> Fields {
+        Fields { text: text.to_owned(), ..Fields::default() }
+    }
+
+    #[test]
+    fn a_field_that_no_record_has_is_told_with_those_that_are_there() {
+        let line = "{\"id\":\"a\",\"lang\":\"en\",\"m\":{\"date\":1},\"text\":\"t\"}\n";
+        let said = look_at("a.jsonl", line, asked(Fields::default(), &["lnag"])).unwrap_err();
+        let wanted = "no record of the first 1 in a.jsonl has a field \"lnag\"; there are id, lang, m, m.date, text; \
+                      did you mean lang?";
+        assert_eq!(said, wanted);
+        for (extra, near) in [("date", "m.date"), ("LANG", "lang"), ("txet", "text")] {
+            let said = look_at("a.jsonl", line, asked(Fields::default(), &[extra])).unwrap_err();
+            assert!(said.ends_with(&format!("did you mean {near}?")), "{said}");
+        }
+        let said = look_at("a.jsonl", line, asked(Fields::default(), &["whatever"])).unwrap_err();
+        assert!(said.ends_with("there are id, lang, m, m.date, text"), "{said}");
+        assert_eq!(look_at("a.jsonl", line, asked(Fields::default(), &["lang", "m.date", "id"])), Ok(()));
+    }
+
+    #[test]
+    fn fields_that_make_the_document_are_looked_for_when_they_were_named() {
+        let line = "{\"key\":\"a\",\"body\":\"t\"}\n";
+        assert_eq!(look_at("a.jsonl", line, asked(named("body"), &[])), Ok(()));
+        let said = look_at("a.jsonl", line, asked(named("bodi"), &[])).unwrap_err();
+        assert!(said.contains("has a field \"bodi\"; there are key, body; did you mean body?"), "{said}");
+        // By their usual names they need not be there, but for the text.
+        let said = look_at("a.jsonl", line, asked(Fields::default(), &[])).unwrap_err();
+        assert!(said.contains("has a field \"text\" or \"html\"; there are key, body"), "{said}");
+        let everything = ReadOptions { max_rejected: MaxRejected::EVERYTHING, ..ReadOptions::default() };
+        assert_eq!(look_at("a.jsonl", line, everything), Ok(()));
+    }
+
+    #[test]
+    fn columns_and_formats_without_fields_are_looked_at_too() {
+        let id = Fields { id: "kye".to_owned(), ..Fields::default() };
+        let said = look_at("a.csv", "key,text\n1,one\n", asked(id.clone(), &[])).unwrap_err();
+        assert!(said.ends_with("there are key, text; did you mean key?"), "{said}");
+        let said = look_at("a.txt", "one two", asked(id, &[])).unwrap_err();
+        assert!(said.ends_with("a.txt is text, whose records have no fields by name"), "{said}");
+        let warc = "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 3\r\n\r\none\r\n\r\n";
+        assert_eq!(look_at("a.warc", warc, asked(Fields::default(), &["warc-type"])), Ok(()));
+        let said = look_at("a.warc", warc, asked(Fields::default(), &["WARC-Tipe"])).unwrap_err();
+        assert!(said.ends_with("did you mean WARC-Type?"), "{said}");
+    }
+
+    #[test]
+    fn a_field_may_come_late_but_not_too_late() {
+        let plain = "{\"text\":\"t\"}\n";
+        let late = "{\"text\":\"t\",\"lang\":\"en\"}\n";
+        let options = || asked(Fields::default(), &["lang"]);
+        let lines = |before: usize| plain.repeat(before) + late;
+        assert_eq!(look_at("a.jsonl", &lines(999), options()), Ok(()));
+        assert!(look_at("a.jsonl", &lines(1000), options()).is_err());
+        // What has no value has a field all the same.
+        let null = "{\"text\":\"t\",\"lang\":null}\n";
+        assert_eq!(look_at("a.jsonl", null, options()), Ok(()));
+    }
+
+    #[test]
+    fn records_that_are_all_rejected_are_an_error_with_the_reason() {
+        let broken = "{\n  \"text\": \"t\"\n}\n";
+        let said = look_at("a.jsonl", broken, ReadOptions::default()).unwrap_err();
+        assert!(said.starts_with("3 of 3 records of a.jsonl were rejected"), "{said}");
+        assert!(said.contains("looks like pretty-printed JSON"), "{said}");
+        let many = "{\n".repeat(20_000);
+        let said = look_at("a.jsonl", &many, ReadOptions::default()).unwrap_err();
+        assert!(said.starts_with("10000 of 10000 records"), "{said}");
+        let saved = "{\n".repeat(9999) + "{\"text\":\"t\"}\n" + &many;
+        assert_eq!(look_at("a.jsonl", &saved, ReadOptions::default()), Ok(()));
+        assert_eq!(look_at("a.jsonl", "", ReadOptions::default()), Ok(()));
+    }
+
+    #[test]
+    fn addresses_are_looked_for_where_they_are_needed() {
+        let look = |content: &str| {
+            let corpus = Corpus::in_memory("a.jsonl", content.as_bytes().into(), ReadOptions::default());
+            corpus.look(true).map_err(|error| error.to_string())
+        };
+        assert_eq!(look("{\"text\":\"t\"}\n{\"text\":\"t\",\"url\":\"http://a/\"}\n"), Ok(()));
+        let said = look("{\"text\":\"t\",\"link\":\"http://a/\"}\n").unwrap_err();
+        assert!(said.contains("has a field \"url\" with an address; there are text, link"), "{said}");
+    }
+}
