@@ -66,7 +66,10 @@ fn class(error: &EngineError) -> &'static str {
     match error {
         EngineError::Corpus(CorpusError::Write { .. }) => "OutputError",
         EngineError::Corpus(CorpusError::UnknownOutput { .. }) => "UsageError",
-        EngineError::Corpus(_) | EngineError::Read { .. } | EngineError::List { .. } => "InputError",
+        EngineError::Corpus(_)
+        | EngineError::Read { .. }
+        | EngineError::List { .. }
+        | EngineError::Unreadable { .. } => "InputError",
         EngineError::Write { .. }
         | EngineError::DiskFull { .. }
         | EngineError::NoRoom { .. }
