@@ -183,7 +183,7 @@ class Added:
 _REPLAYED = (
     "method", "combine", "filter", "similarity", "shingle", "threshold", "recall", "unverified", "within", "max_group", "seed",
     "input_format", "id", "text", "html", "url", "max_document_bytes", "revisions", "namespaces", "content", "profile", "keep",
-    "cluster",
+    "cluster", "against_fields", "right_fields",
 )  # fmt: skip
 
 
@@ -210,6 +210,14 @@ def _columns(options: dict[str, Any]) -> list[str | None]:
     return [name for name in [*named, field, within] if isinstance(name, str)]
 
 
+def _other_columns(options: dict[str, Any], fields: Any) -> list[str | None]:
+    """The columns that are looked at on the other side, where fields may have other names."""
+    fields = fields if isinstance(fields, dict) else {}  # the core says what is wrong with it
+    roles = {name: fields[name] for name in ("id", "text", "html", "url") if name in fields}
+    own, further = _columns({**options, **roles})[:4], _columns(options)[4:]
+    return [*own, *(fields.get(name, name) for name in further)]
+
+
 def _columns_of_recipe(recipe: Path) -> list[str | None]:
     import tomllib
 
@@ -234,6 +242,7 @@ def dedup(
     keep: str = "first",
     cluster: str = "star",
     against: Any = None,
+    against_fields: dict[str, str] | None = None,
     into: Path | None = None,
     combine: str = "any",
     filter: str | None = None,
@@ -261,6 +270,8 @@ def dedup(
     spool: str = "auto",
     threads: int | None = None,
     memory: int | str | None = None,
+    max_rejected: int | float | str | None = None,
+    skip_unreadable: bool = False,
     strict: bool = False,
     progress: Progress | None = None,
 ) -> Result:
@@ -279,14 +290,16 @@ def dedup(
     then goes on. Without it, scratch files go to a temporary folder below `scratch`, and are gone when the call ends.
 
     `against` has documents of another corpus, whose near-duplicates are removed too; or the path of an index, also `into`, for
-    documents in files.
+    documents in files. `against_fields` has the names that fields have there, by those that they have here: `{"text": "body"}`.
+
+    More rejected records than `max_rejected`, a number or a share such as "5%", are an `InputError`; by default that is a tenth of 100
+    documents or more, or all of them.
 
     The other options are those of `lookalike dedup`; `lookalike.methods()` tells of all methods.
     """
     options = _options(dedup, locals())
-    columns = _columns(options)
-    other = None if against is None else _source(against, None, columns)
-    result = Result(_core.dedup(_source(documents, ids, columns), other, options))
+    other = None if against is None else _source(against, None, _other_columns(options, against_fields))
+    result = Result(_core.dedup(_source(documents, ids, _columns(options)), other, options))
     result._checked(strict)
     return result
 
@@ -324,6 +337,8 @@ def pairs(
     spool: str = "auto",
     threads: int | None = None,
     memory: int | str | None = None,
+    max_rejected: int | float | str | None = None,
+    skip_unreadable: bool = False,
     strict: bool = False,
     progress: Progress | None = None,
 ) -> Pairs:
@@ -352,6 +367,7 @@ def compare(
     threshold: float | str = 0.8,
     similarity: str = "jaccard",
     shingle: int = 5,
+    right_fields: dict[str, str] | None = None,
     combine: str = "any",
     filter: str | None = None,
     lexicon: Path | None = None,
@@ -376,6 +392,8 @@ def compare(
     spool: str = "auto",
     threads: int | None = None,
     memory: int | str | None = None,
+    max_rejected: int | float | str | None = None,
+    skip_unreadable: bool = False,
     strict: bool = False,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -387,8 +405,8 @@ def compare(
     [{'a': 'a', 'b': 'c', 'similarity': 1.0, 'near': True, 'pairs': 1}]
     """
     options = _options(compare, locals())
-    columns = _columns(options)
-    ours, theirs = _source(left, left_ids, columns), _source(right, right_ids, columns)
+    ours = _source(left, left_ids, _columns(options))
+    theirs = _source(right, right_ids, _other_columns(options, right_fields))
     result = Comparison(_core.compare(ours, theirs, options))
     result._checked(strict)
     return result

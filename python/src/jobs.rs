@@ -8,7 +8,7 @@ use arrow_array::types::UInt64Type;
 use arrow_array::{BooleanArray, RecordBatch};
 use lookalike::asked;
 use lookalike::corpus::write::RowFormat;
-use lookalike::corpus::{Compression, Corpus, Item};
+use lookalike::corpus::{Compression, Corpus, Item, ReadOptions};
 use lookalike::daily::Daily;
 use lookalike::engine::{
     EngineError, Findings, Job, JobRecipe, OpenJob, Opened, Outputs, Settings, Shards, Summary,
@@ -90,7 +90,8 @@ pub(crate) fn dedup<'py>(
     let (keep, cluster) = options.keeping()?;
     let matching = options.matching()?;
     let documents = options.documents()?;
-    let recipe = matching.dedup(&documents, &keep, cluster, against.is_some()).map_err(Failure::from)?;
+    let mut recipe = matching.dedup(&documents, &keep, cluster, against.is_some()).map_err(Failure::from)?;
+    recipe.other_fields.extend(options.names("against_fields")?);
     let settings = options.settings()?;
     let (copies, annotate) = options.copies()?;
     if annotate && copies != Shards::Kept {
@@ -110,12 +111,13 @@ pub(crate) fn dedup<'py>(
         refuse_index(source, against, index.as_deref(), into.as_deref(), copies, annotate)?;
         let daily =
             Day { recipe, settings, index, into, lexicon: matching.lexicon, kept: copies == Shards::Kept };
-        let corpus = source.corpus(TEXTS, daily.recipe.read_options().map_err(Failure::from)?)?;
+        let read = daily.recipe.read_options().map_err(Failure::from)?;
+        let corpus = source.corpus(TEXTS, options.reading(read)?)?;
         work::run(py, options.progress()?.as_ref(), |watch| daily.run(corpus, &place.folder, watch))?
     } else {
-        let read = recipe.read_options().map_err(Failure::from)?;
-        let corpus = source.corpus(TEXTS, read.clone())?;
-        let other = against.map(|against| against.corpus(AGAINST, read)).transpose()?;
+        let [read, other] = both_sides(&recipe, &options)?;
+        let corpus = source.corpus(TEXTS, read)?;
+        let other = against.map(|against| against.corpus(AGAINST, other)).transpose()?;
         let outputs = Outputs { format: RowFormat::Jsonl, write: copies, annotate, suffix: "" };
         let job = Job { recipe, corpus, against: other, lexicon: matching.lexicon, settings, outputs };
         work::run(py, options.progress()?.as_ref(), |watch| run_dedup(job, &place, watch))?
@@ -127,6 +129,13 @@ pub(crate) fn dedup<'py>(
     dict.set_item("kept_mask", Column::new(Arc::new(found.kept)).into_pyobject(py)?)?;
     finish(&dict, &found.summary, &written, keeps.then_some(place.folder.as_path()))?;
     Ok(dict)
+}
+
+/// Reading of the documents, and of those that they are held against.
+fn both_sides(recipe: &JobRecipe, options: &Options<'_>) -> PyResult<[ReadOptions; 2]> {
+    let [read, other] =
+        [recipe.read_options(), recipe.other_options()].map(|read| read.map_err(Failure::from));
+    Ok([options.reading(read?)?, options.reading(other?)?])
 }
 
 /// What all results have.
@@ -301,7 +310,7 @@ pub(crate) fn pairs<'py>(
     let place = Place::new(beside, options.path("scratch")?)?;
     outside(source, &place)?;
     let job = Job {
-        corpus: source.corpus(TEXTS, recipe.read_options().map_err(Failure::from)?)?,
+        corpus: source.corpus(TEXTS, options.reading(recipe.read_options().map_err(Failure::from)?)?)?,
         recipe: recipe.clone(),
         against: None,
         lexicon: matching.lexicon,
@@ -370,13 +379,14 @@ pub(crate) fn compare<'py>(
     options: Options<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let matching = options.matching()?;
-    let recipe = matching.compare(&options.documents()?).map_err(Failure::from)?;
+    let mut recipe = matching.compare(&options.documents()?).map_err(Failure::from)?;
+    recipe.other_fields.extend(options.names("right_fields")?);
     let place = Place::new(options.path("output")?, options.path("scratch")?)?;
     outside(left, &place)?;
     outside(right, &place)?;
-    let read = recipe.read_options().map_err(Failure::from)?;
+    let [read, other] = both_sides(&recipe, &options)?;
     let job = Job {
-        corpus: right.corpus("right", read.clone())?,
+        corpus: right.corpus("right", other)?,
         against: Some(left.corpus("left", read)?),
         recipe: recipe.clone(),
         lexicon: matching.lexicon.clone(),

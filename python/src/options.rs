@@ -1,5 +1,6 @@
 //! Keywords become recipes and settings, by the same rules as the options of the command line.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use lookalike::asked::{self, Documents, Matching};
@@ -127,6 +128,18 @@ impl<'py> Options<'py> {
             content: self.word("content", &contents)?,
             profile: self.read("profile", asked::profile)?.unwrap_or(documents.profile),
         })
+    }
+
+    /// Reading as a recipe says, with the losses that may be and files that may be left out.
+    pub(crate) fn reading(&self, read: ReadOptions) -> PyResult<ReadOptions> {
+        let max_rejected = self.read("max_rejected", str::parse)?.unwrap_or(read.max_rejected);
+        Ok(ReadOptions { max_rejected, skip_unreadable: self.flag("skip_unreadable")?, ..read })
+    }
+
+    /// Names of fields by the names of others.
+    pub(crate) fn names(&self, name: &str) -> PyResult<BTreeMap<String, String>> {
+        let Some(value) = self.get(name)? else { return Ok(BTreeMap::new()) };
+        value.extract().map_err(|_| wrong_type(name, "a dict of names by names", &value))
     }
 
     /// Who is kept, and how pairs become clusters.

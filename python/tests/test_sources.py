@@ -140,3 +140,27 @@ def test_a_list_of_paths_is_files_and_a_list_of_strings_is_texts(pages: pathlib.
     assert lookalike.dedup([str(pages)]).summary["documents"] == 1
     assert lookalike.dedup([pages]).summary["documents"] == 2000
     assert lookalike.dedup(str(pages)).summary["documents"] == 2000
+
+
+def test_each_side_can_have_its_own_names():
+    text = "a rose is a rose is a rose, said the gardener to his guests"
+    here = pyarrow.table({"id": ["a", "b"], "text": [text, "something else that nobody has said before"]})
+    there = pyarrow.table({"key": ["c"], "body": [text]})
+    fields = {"id": "key", "text": "body"}
+    found = lookalike.dedup(here, against=there, against_fields=fields)
+    assert [(row["id"], row["witness"]) for row in found.removed] == [("a", "c")]
+    found = lookalike.compare(here, there, right_fields=fields)
+    assert [(row["a"], row["b"]) for row in found.pairs] == [("a", "c")]
+    with pytest.raises(lookalike.UsageError, match="names no field that is looked at"):
+        lookalike.dedup(here, against=there, against_fields={"body": "text"})
+    with pytest.raises(lookalike.InputTypeError, match="a dict of names"):
+        lookalike.dedup(here, against=there, against_fields="body")
+
+
+def test_too_many_rejected_records_are_an_error():
+    texts = [f"text number {number} is like no other, word{number}" for number in range(100)]
+    texts[:11] = [None] * 11
+    with pytest.raises(lookalike.InputError, match="11 of 100 records"):
+        lookalike.dedup(texts)
+    for enough in (11, 0.11, "11%"):
+        assert len(lookalike.dedup(texts, max_rejected=enough).rejected) == 11
