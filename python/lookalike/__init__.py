@@ -104,7 +104,8 @@ class _Found:
     def __init__(self, found: dict[str, Any]) -> None:
         for name, value in found.items():
             setattr(self, name, value)
-        self.summary = json.loads(found["summary"])
+        # What the files of a folder are known again by says nothing of the documents.
+        self.summary = {name: value for name, value in json.loads(found["summary"]).items() if name not in ("files", "checksum")}
 
     def _checked(self, strict: bool) -> None:
         if strict and len(self.rejected) > 0:

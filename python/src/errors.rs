@@ -73,7 +73,8 @@ fn class(error: &EngineError) -> &'static str {
         EngineError::Write { .. }
         | EngineError::DiskFull { .. }
         | EngineError::NoRoom { .. }
-        | EngineError::TooManyPairs { .. } => "OutputError",
+        | EngineError::TooManyPairs { .. }
+        | EngineError::RunsOut { .. } => "OutputError",
         EngineError::Damaged { .. } => "DamagedError",
         EngineError::Memory { .. } => "MemoryCapError",
         EngineError::Locked { .. } => "LockedError",

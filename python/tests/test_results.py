@@ -45,6 +45,8 @@ def test_dedup_is_the_command_line(
     expected = rows(tmp_path / "out" / "removed.jsonl")
     assert len(expected) > 20
     counts = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert set(counts.pop("files")) == {"clusters.jsonl", "recipe.toml", "rejected.jsonl", "removed.jsonl", "report.html"}
+    assert len(counts.pop("checksum")) == 32
     for documents in (pyarrow.table(columns), pages):
         found = lookalike.dedup(documents, threads=3, **options)
         assert found.removed.to_pylist() == expected

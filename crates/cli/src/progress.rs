@@ -226,7 +226,7 @@ fn sentence(reading: &Reading) -> String {
     let mut line = reading.run.map_or_else(String::new, |(at, all)| format!("run {at} of {all}, "));
     line += &reading.stage.map_or_else(String::new, |stage| format!("{stage}: "));
     if reading.unit == Unit::Steps {
-        line.push_str(&format!("{} steps", thousands(reading.done)));
+        line.push_str(&format!("{} {}", thousands(reading.done), steps(reading.stage)));
     } else {
         line.push_str(&format!(
             "{} documents, {:.1} MB read, {:.0} documents/s",
@@ -239,6 +239,16 @@ fn sentence(reading: &Reading) -> String {
         line.push_str(&format!(", {:.0} % done, {} left", share * 100.0, duration(left)));
     }
     line
+}
+
+/// What the steps of a stage are.
+fn steps(stage: Option<&str>) -> &'static str {
+    match stage {
+        Some("verify") => "candidate pairs",
+        Some("group") => "postings",
+        Some("collapse") => "documents",
+        _ => "steps",
+    }
 }
 
 fn json(reading: &Reading) -> String {

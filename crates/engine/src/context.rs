@@ -17,6 +17,7 @@ use crate::pipeline::{self, Batch, Shape, Unit};
 use crate::recipe::{JobRecipe, Keep, Order, Within};
 use crate::store::facts;
 use crate::store::file::Label;
+use crate::store::journal;
 use crate::store::sort::Place;
 use crate::walk::{Stage, Watch};
 
@@ -298,6 +299,11 @@ impl Context<'_> {
         self.watch.begin(Stage { name, total, reads });
     }
 
+    /// Tells whoever watches that so many more candidate pairs are settled: told apart, measured, or not worth it.
+    pub(crate) fn settle(&self, pairs: u64) {
+        self.watch.steps.fetch_add(pairs, std::sync::atomic::Ordering::Relaxed);
+    }
+
     /// The corpora that are read, those to compare with first.
     pub(crate) fn corpora(&self) -> impl Iterator<Item = &Corpus> {
         self.against.into_iter().chain([self.corpus])
@@ -322,9 +328,9 @@ impl Context<'_> {
 
 /// Removes a file that may not be there.
 pub(crate) fn remove_if_there(path: &Path) -> Result<(), EngineError> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(EngineError::write(path, error)),
-        _ => Ok(()),
+    match journal::remove(path) {
+        Err(EngineError::Write { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
     }
 }
 

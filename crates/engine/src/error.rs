@@ -62,6 +62,16 @@ pub enum EngineError {
         /// Bytes that are free.
         free: u64,
     },
+    /// What is left of the work will take more than is free.
+    #[error("the disk has {} MB left and the run needs about {} MB more under {}; make room and run the same command again, it goes on where it ended", free / 1_000_000, needed.div_ceil(1_000_000), folder.display())]
+    RunsOut {
+        /// Where.
+        folder: PathBuf,
+        /// Bytes that are free.
+        free: u64,
+        /// Bytes it will need.
+        needed: u64,
+    },
     /// A file of the job is not as it was written.
     #[error("{} is damaged: {what}; begin anew with --force, or in a new folder", file.display())]
     Damaged {

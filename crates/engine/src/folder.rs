@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::context::remove_if_there;
 use crate::error::EngineError;
 use crate::job::{LOCK, SUMMARY, TICKET, WORK, lock};
+use crate::store::journal;
 
 /// Results by name; tables also with other endings.
 const RESULTS: [&str; 11] = [
@@ -118,7 +119,8 @@ pub(crate) fn give_back(folder: &Path, made: bool) {
     let names = || fs::read_dir(&work).into_iter().flatten().flatten().map(|entry| entry.file_name());
     let begun = |name: &std::ffi::OsStr| {
         let name = name.to_string_lossy();
-        name == LOCK || name == TICKET || name.starts_with('u') && !name.ends_with(".done")
+        let ours = [LOCK, TICKET, journal::NAME].contains(&&*name);
+        ours || name.starts_with('u') && !name.ends_with(".done")
     };
     if !names().all(|name| begun(&name)) {
         return;

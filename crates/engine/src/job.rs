@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::write::rows::RowFormat;
+use lookalike_corpus::write::sync::{sync, sync_folder};
 use lookalike_corpus::{Corpus, Loss, Origin};
 use lookalike_text::hash::{self, Secret};
 use serde::{Deserialize, Serialize};
@@ -15,6 +17,7 @@ use crate::catalogue::Catalogue;
 use crate::classes;
 use crate::compared;
 use crate::context::{Budget, Context, Settings, Spool, remove_if_there, write_whole};
+use crate::delivered;
 use crate::error::EngineError;
 use crate::estimate;
 use crate::folder;
@@ -27,6 +30,7 @@ use crate::rejections;
 use crate::results::{self, Before, Findings};
 use crate::sketch::{self, Row};
 use crate::stdin;
+use crate::store::journal::{self, Journal, Recovered};
 use crate::survey;
 use crate::verify;
 use crate::walk::Watch;
@@ -209,13 +213,11 @@ struct Ticket {
 }
 
 impl Ticket {
-    /// The ticket that stands there, if any. Its second line is a digest of the first.
+    /// The ticket that stands there, if any.
     fn read(path: &Path) -> Result<Option<Self>, EngineError> {
-        let Ok(text) = std::fs::read_to_string(path) else { return Ok(None) };
-        let (line, digest) = text.split_once('\n').unwrap_or_default();
-        let ticket =
-            (digest.trim() == digest_of(line.as_bytes())).then(|| serde_json::from_str(line).ok()).flatten();
-        let what = "it does not match its checksum".to_owned();
+        let Some(line) = read_ticket(path)? else { return Ok(None) };
+        let what = "it is the ticket of another command, or of another program".to_owned();
+        let ticket = serde_json::from_str(&line).ok();
         ticket.map(Some).ok_or_else(|| EngineError::Damaged { file: path.to_owned(), what })
     }
 
@@ -223,6 +225,17 @@ impl Ticket {
         let line = serde_json::to_string(self).expect("names can be written");
         write_whole(path, format!("{line}\n{}\n", digest_of(line.as_bytes())).as_bytes())
     }
+}
+
+/// The words of a ticket, whoever wrote it. Behind them stands a digest of them; where that does not match, the ticket did not survive.
+pub(crate) fn read_ticket(path: &Path) -> Result<Option<String>, EngineError> {
+    let bytes = match std::fs::read(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        bytes => bytes.map_err(|error| EngineError::read(path, error))?,
+    };
+    let text = String::from_utf8(bytes).unwrap_or_default();
+    let (line, digest) = text.split_once('\n').unwrap_or_default();
+    Ok((digest.trim() == digest_of(line.as_bytes())).then(|| line.to_owned()))
 }
 
 /// What a finished job remembers of its ticket.
@@ -237,6 +250,13 @@ pub(crate) const WORK: &str = "work";
 pub(crate) const LOCK: &str = "lock";
 pub(crate) const TICKET: &str = "job.json";
 pub(crate) const SUMMARY: &str = "summary.json";
+pub(crate) const RUN: &str = "run.json";
+/// Says which copies are done.
+pub(crate) const COPIES: &str = "copies";
+/// Gathered by a run by an index as it goes.
+const REJECTED: &str = "rejected";
+/// Files among the scratch files that are none of a stage's.
+const OTHERS: &[&str] = &[LOCK, TICKET, stdin::FILE, COPIES, REJECTED];
 
 /// A job's folder, locked.
 pub struct OpenJob {
@@ -251,6 +271,12 @@ pub struct OpenJob {
     lock: Option<File>,
     /// The folder was not there before.
     made: bool,
+    /// Scratch files are noted in it as long as it is held.
+    _journal: Arc<Journal>,
+    recovered: Recovered,
+    foretold: Option<u64>,
+    /// Results that are not in the folder.
+    beside: Vec<(String, PathBuf)>,
     /// For tests: a smaller bound than the memory cap asks for.
     pub(crate) bucket_bytes: Option<u64>,
 }
@@ -283,9 +309,7 @@ impl Job {
             self.settings.bound_decoders(corpus);
         }
         let work = folder.join(WORK);
-        let ours =
-            folder.join(SUMMARY).exists() || [LOCK, TICKET].iter().any(|file| work.join(file).exists());
-        if !ours && !is_empty(folder)? {
+        if !is_ours(folder) && !is_empty(folder)? {
             return Err(EngineError::NotAJob { folder: folder.to_owned() });
         }
         let begun = folder.join(SUMMARY).exists() || work.join(TICKET).exists();
@@ -316,27 +340,29 @@ impl Job {
         let stamp = digest_of(&line);
         let mut ticket = Ticket { recipe, inputs, outputs: self.outputs.options(), secret, stamp };
         let path = work.join(TICKET);
-        match Ticket::read(&path)? {
+        let before = Ticket::read(&path)?;
+        let foretold = match &before {
             Some(before) => {
-                self.same(folder, &before, &ticket)?;
+                self.same(folder, before, &ticket)?;
                 // Secret and stamp stay those of the beginning: units that are there bear them.
-                ticket.secret = before.secret;
-                ticket.stamp = before.stamp;
-                if before.inputs != ticket.inputs {
-                    self.renew(folder, &before.inputs, &ticket.inputs)?;
-                    ticket.write(&path)?;
-                }
+                ticket.secret.clone_from(&before.secret);
+                ticket.stamp.clone_from(&before.stamp);
+                None
             }
-            None => {
-                self.check_room(folder)?;
-                ticket.write(&path)?;
-            }
-        }
+            None => Some(self.check_room(folder)?),
+        };
+        // What cannot be read ends it here, before anything is touched.
+        let secret = secret_of(&ticket.secret, &path)?;
         let stamp = number_of(&ticket.stamp, &path)?;
+        let (journal, recovered) = begin_journal(folder, before.is_some(), || ticket.write(&path))?;
+        if let Some(before) = before.filter(|before| before.inputs != ticket.inputs) {
+            self.renew(folder, &before.inputs, &ticket.inputs)?;
+            ticket.write(&path)?;
+        }
         Ok(Opened::Open(Box::new(OpenJob {
             job: self,
             folder: folder.to_owned(),
-            secret: secret_of(&ticket.secret, &path)?,
+            secret,
             stamp,
             begun: Instant::now(),
             seconds: BTreeMap::new(),
@@ -344,6 +370,10 @@ impl Job {
             scratch: 0,
             lock: Some(lock),
             made: false,
+            _journal: journal,
+            recovered,
+            foretold,
+            beside: Vec::new(),
             bucket_bytes: None,
         })))
     }
@@ -364,7 +394,7 @@ impl Job {
             let differences = before.differences(&self.recipe);
             return Err(EngineError::OtherRecipe { folder: folder.to_owned(), differences });
         }
-        let facts = std::fs::read(folder.join("run.json")).ok();
+        let facts = std::fs::read(folder.join(RUN)).ok();
         let remembered: Option<Remembered> = facts.and_then(|text| serde_json::from_slice(&text).ok());
         if let Some(Remembered { inputs, outputs }) = remembered {
             // Standard input is looked at again: that the folder has the same name says nothing of what comes in.
@@ -391,7 +421,6 @@ impl Job {
         self.same_outputs(folder, &before.outputs)
     }
 
-    /// Refuses files that cannot be read, before the work.
     /// Goes on with another list of files. Units that are done stay where they have the same shards as before under the same number; all
     /// others, and what came behind the sketch, are made anew.
     ///
@@ -429,7 +458,7 @@ impl Job {
         }
         for entry in std::fs::read_dir(&work).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            let kept = [LOCK, TICKET, "stdin"].contains(&name.as_str())
+            let kept = [LOCK, TICKET, journal::NAME, "stdin"].contains(&name.as_str())
                 || name.split_once('.').is_some_and(|(unit, _)| stay.contains(unit));
             if !kept && entry.file_type().is_ok_and(|kind| kind.is_file()) {
                 remove_if_there(&entry.path())?;
@@ -496,13 +525,14 @@ impl Job {
         Ok((bytes as f64 * taken as f64 / read as f64 * 1.15) as u64)
     }
 
-    fn check_room(&self, folder: &Path) -> Result<(), EngineError> {
+    /// Refuses a disk that is too small; returns the bytes of scratch that the run will take.
+    fn check_room(&self, folder: &Path) -> Result<u64, EngineError> {
         let needed = self.scratch_estimate()?;
         let free = free_space(folder);
         if free.is_some_and(|free| free < needed) {
             return Err(EngineError::NoRoom { folder: folder.to_owned(), needed, free: free.unwrap_or(0) });
         }
-        Ok(())
+        Ok(needed)
     }
 }
 
@@ -562,6 +592,38 @@ pub(crate) fn is_empty(folder: &Path) -> Result<bool, EngineError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
         Err(error) => Err(EngineError::read(folder, error)),
     }
+}
+
+/// True when something was begun or finished in a folder.
+pub(crate) fn is_ours(folder: &Path) -> bool {
+    folder.join(SUMMARY).exists() || [LOCK, TICKET].iter().any(|file| folder.join(WORK).join(file).exists())
+}
+
+/// Opens the journal of the scratch files in `folder`. Where nothing says what was begun there, all of them go, and `begin` says it.
+pub(crate) fn begin_journal(
+    folder: &Path,
+    begun: bool,
+    begin: impl FnOnce() -> Result<(), EngineError>,
+) -> Result<(Arc<Journal>, Recovered), EngineError> {
+    let work = folder.join(WORK);
+    let before = work.join(journal::NAME).metadata();
+    if begun {
+        let (journal, recovered) = Journal::open(&work, folder, OTHERS)?;
+        // Whoever wrote a ticket had a journal before.
+        return Ok((journal, Recovered { lost: recovered.lost || before.is_err() }));
+    }
+    let torn = work.join(TICKET).exists();
+    for name in [journal::NAME, COPIES, REJECTED] {
+        remove_if_there(&work.join(name))?;
+    }
+    if before.is_ok() {
+        // It must not come back and speak of files that others of the same name have replaced.
+        sync_folder(&work).map_err(|error| EngineError::write(&work, error))?;
+    }
+    let lost = torn || before.is_ok_and(|facts| facts.len() > 0);
+    let (journal, _) = Journal::open(&work, folder, OTHERS)?;
+    begin()?;
+    Ok((journal, Recovered { lost }))
 }
 
 /// Holds a folder for work that comes before a job in it, until what is returned is dropped.
@@ -700,7 +762,8 @@ impl OpenJob {
             };
             let mut findings = write(&ctx, &catalogue, &self.folder, self.job.outputs, before)?;
             if self.job.outputs.write != Shards::None && ctx.recipe.task == Task::Dedup {
-                findings.notes.extend(kept::write(&ctx, &catalogue, &self.folder, self.job.outputs)?);
+                let notes = kept::write(&ctx, &catalogue, &self.folder, self.job.outputs)?;
+                findings.notes.extend(notes);
             }
             clock.lap("write");
             results::read_samples(&ctx, &catalogue, &mut findings)?;
@@ -724,6 +787,7 @@ impl OpenJob {
             Ok::<_, EngineError>(found)
         })?;
         std::fs::rename(&counted, target).map_err(|error| EngineError::write(target, error))?;
+        sync(&[target.to_owned()])?;
         drop(self.lock.take());
         std::fs::remove_dir_all(&self.folder).map_err(|error| EngineError::write(&self.folder, error))?;
         Ok(found)
@@ -768,9 +832,8 @@ impl OpenJob {
             outputs: self.job.outputs.options(),
             left_out: left_out(self.job.against.iter().chain([&self.job.corpus])),
         };
-        write_whole(&self.folder.join("run.json"), &pretty(&facts))?;
         write_whole(&self.folder.join("recipe.toml"), self.job.recipe.to_toml().as_bytes())?;
-        write_whole(&self.folder.join(SUMMARY), &pretty(summary))?;
+        delivered::conclude(&self.folder, &self.beside, &facts, summary)?;
         let work = self.folder.join(WORK);
         let removed = std::fs::remove_dir_all(&work).map_err(|error| EngineError::write(&work, error));
         drop(self.lock.take());
@@ -796,9 +859,23 @@ impl OpenJob {
     }
 
     /// Moves the table of pairs to its place.
-    pub fn deliver_pairs(&self, target: &Path) -> Result<(), EngineError> {
-        let table = self.folder.join(results::pairs_name(self.job.outputs));
-        std::fs::rename(&table, target).map_err(|error| EngineError::write(target, error))
+    pub fn deliver_pairs(&mut self, target: &Path) -> Result<(), EngineError> {
+        let name = results::pairs_name(self.job.outputs);
+        let table = self.folder.join(&name);
+        sync(std::slice::from_ref(&table))?;
+        std::fs::rename(&table, target).map_err(|error| EngineError::write(target, error))?;
+        self.beside.push((name, target.to_owned()));
+        Ok(())
+    }
+
+    /// Bytes of scratch that a job which begins now will take, as far as its first documents tell.
+    pub fn scratch_foretold(&self) -> Option<u64> {
+        self.foretold.filter(|&bytes| bytes > 0)
+    }
+
+    /// True when scratch files of an earlier process did not survive, so that their work is done again.
+    pub fn lost_files(&self) -> bool {
+        self.recovered.lost
     }
 
     /// The recipe of the job.
@@ -810,13 +887,6 @@ impl OpenJob {
     pub fn folder(&self) -> &Path {
         &self.folder
     }
-}
-
-/// A small file for programs and people.
-pub(crate) fn pretty(value: &impl Serialize) -> Vec<u8> {
-    let mut text = serde_json::to_vec_pretty(value).expect("counts can be written");
-    text.push(b'\n');
-    text
 }
 
 struct Clock<'c> {

@@ -9,7 +9,7 @@ use crate::catalogue::{Catalogue, ShardView};
 use crate::context::Context;
 use crate::copies::{Choice, Copies, STDIN, Source};
 use crate::error::EngineError;
-use crate::job::{Outputs, Shards};
+use crate::job::{COPIES, Outputs, Shards};
 use crate::rejects;
 use crate::results::{Fates, rejected_records};
 
@@ -57,7 +57,7 @@ pub(crate) fn write(
     }
     let copies = Copies {
         root: &root,
-        journal: &ctx.file("copies"),
+        journal: &ctx.file(COPIES),
         stamp: ctx.stamp,
         name,
         options: ctx.corpus.options(),

@@ -12,6 +12,7 @@
 //! - `candidates`: documents that share keys become pairs
 //! - `verify`: pairs are measured, bucket by bucket; `star` decides who is kept
 //! - `results`, `kept`: files for people and programs
+//! - [`delivered`]: digests of all results, and a summary that is there last; [`check`]: is it still so
 //! - [`patch`]: a corpus without the documents that a list names
 //!
 //! [`spread`] has the parts of a job that another engine leads over many machines.
@@ -24,12 +25,14 @@
 mod again;
 mod candidates;
 mod catalogue;
+pub mod check;
 mod classes;
 pub mod compared;
 mod context;
 mod copies;
 mod copy_journal;
 pub mod cost;
+pub mod delivered;
 pub mod error;
 mod estimate;
 pub mod examine;
@@ -50,6 +53,7 @@ pub mod recipe;
 mod rejections;
 mod rejects;
 pub mod results;
+mod room;
 pub mod shelf;
 mod sides;
 mod sieve;

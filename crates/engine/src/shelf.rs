@@ -9,15 +9,17 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use lookalike_corpus::write::sync::sync_folder;
 use lookalike_corpus::{Corpus, Losses, MaxRejected, Origin, ReadOptions};
 use lookalike_model::Document;
 use lookalike_text::extract::ContentMode;
 use lookalike_text::hash;
 use serde::{Deserialize, Serialize};
 
-use crate::context::write_whole;
+use crate::delivered::write_durably;
 use crate::error::EngineError;
 use crate::store::file::read_at;
+use crate::store::journal;
 use crate::walk::{self, Found, Watch};
 
 /// A document as the copy holds it.
@@ -312,16 +314,22 @@ impl Stocking {
     /// Ends the copy: from now on it is there.
     pub fn finish(mut self) -> Result<Shelf, EngineError> {
         self.start()?;
-        self.lines.flush().map_err(|error| self.failed(LINES, error))?;
-        self.starts.flush().map_err(|error| self.failed(STARTS, error))?;
-        for name in [LINES, STARTS] {
-            let renamed = std::fs::rename(pending(&self.folder, name), self.folder.join(name));
-            renamed.map_err(|error| self.failed(name, error))?;
+        // What a shelf holds has no checksums: it is on the disk before anything says that it is there.
+        for (name, file) in [(LINES, &mut self.lines), (STARTS, &mut self.starts)] {
+            let place = self.folder.join(name);
+            let settled = file
+                .flush()
+                .and_then(|()| file.get_ref().sync_all())
+                .and_then(|()| std::fs::rename(pending(&self.folder, name), &place));
+            settled.map_err(|error| EngineError::write(&pending(&self.folder, name), error))?;
+            journal::note(&place)?;
         }
+        sync_folder(&self.folder).map_err(|error| EngineError::write(&self.folder, error))?;
         let facts = self.folder.join(STOCK);
         let text =
             serde_json::to_vec(&self.stock).map_err(|error| EngineError::write(&facts, error.into()))?;
-        write_whole(&facts, &text)?;
+        write_durably(&facts, &text)?;
+        journal::note(&facts)?;
         Shelf::open(&self.folder, self.stock)
     }
 }

@@ -31,6 +31,7 @@ use crate::panel::{Panel, Seat};
 use crate::pipeline::{self, Batch, Feed, HEAVY, Record, Spare, Unit, Weight};
 use crate::reading::Readings;
 use crate::recipe::{Keep, Order, Task, Within};
+use crate::room::Foresight;
 use crate::sieve::Sieve;
 use crate::store::file::RunWriter;
 use crate::store::sort::{Posting, Postings, Sorter, existing};
@@ -306,7 +307,19 @@ fn write_unit(
     for keys in keys {
         meta.key_runs.push(keys.into_runs()?.len());
     }
-    ctx.save(&format!("u{unit:06}.done"), &meta)
+    ctx.save(&format!("u{unit:06}.done"), &meta)?;
+    // Of two corpora that are compared the first takes more than the other, and tells nothing of it.
+    if ctx.recipe.task == Task::Compare {
+        return Ok(());
+    }
+    // What is done counts as read, and what was taken for it is there.
+    let read = ctx.watch.bytes.load(std::sync::atomic::Ordering::Relaxed);
+    Foresight::of(is_of_unit).look(ctx, read, ctx.input_bytes().unwrap_or(0))
+}
+
+/// True for the name of one of a unit's files.
+fn is_of_unit(name: &str) -> bool {
+    name.strip_prefix('u').is_some_and(|number| number.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 /// A sorter for the keys of each method.

@@ -5,12 +5,13 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use lookalike_corpus::Corpus;
+use lookalike_corpus::write::sync::sync_folder;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::EngineError;
 
 /// The file in the folder for scratch files.
-const FILE: &str = "stdin";
+pub(crate) const FILE: &str = "stdin";
 
 /// Puts standard input into a file, so that it can be read again. If an earlier process did, what comes now is compared with that;
 /// false when it is not asked for.
@@ -53,7 +54,11 @@ fn keep(from: &mut impl Read, path: &Path) -> Result<u64, EngineError> {
         })
     });
     let (_, digest) = passed.map_err(|error| trouble.unwrap_or_else(|| unread(error)))?;
-    std::fs::rename(&pending, path).map_err(|error| EngineError::write(path, error))?;
+    // Nobody can send it again: it is on the disk before anything is made of it.
+    file.sync_all().map_err(failed)?;
+    std::fs::rename(&pending, path)
+        .and_then(|()| sync_folder(path.parent().unwrap_or(Path::new(""))))
+        .map_err(|error| EngineError::write(path, error))?;
     Ok(digest)
 }
 

@@ -783,3 +783,73 @@ fn methods_side_by_side_accept_what_each_accepts_alone() {
         }
     }
 }
+
+/// The results of a job whose tables are changed before it is finished: all digests are right, and what they say is not.
+fn tampered(lines: &str, tamper: impl Fn(&Path)) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let Opened::Open(mut open) = job(recipe("minhash"), lines, settings()).open(folder.path()).unwrap()
+    else {
+        panic!("the job is finished")
+    };
+    let findings = open.run(&Watch::default()).unwrap();
+    tamper(folder.path());
+    open.finish(&findings.summary).unwrap();
+    crate::check::Results::check(folder.path(), &Watch::default()).unwrap().checked.wrong
+}
+
+#[test]
+fn a_check_finds_removals_without_a_kept_witness_and_counts_that_do_not_add_up() {
+    let lines = generated(300, 4);
+    let no_mistakes: Vec<String> = Vec::new();
+    assert_eq!(tampered(&lines, |_| {}), no_mistakes);
+    let edit = |folder: &Path, name: &str, edit: &dyn Fn(Vec<String>) -> Vec<String>| {
+        let path = folder.join(name);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines = edit(text.lines().map(|line| format!("{line}\n")).collect());
+        std::fs::write(&path, lines.concat()).unwrap();
+    };
+    let without_last = |mut lines: Vec<String>| {
+        lines.pop().unwrap();
+        lines
+    };
+    let wrong = tampered(&lines, |folder| edit(folder, "removed.jsonl", &without_last));
+    assert!(wrong.iter().any(|wrong| wrong.starts_with("removed documents: ")), "{wrong:?}");
+    let wrong = tampered(&lines, |folder| edit(folder, "clusters.jsonl", &without_last));
+    assert!(wrong.iter().any(|wrong| wrong.starts_with("clusters: ")), "{wrong:?}");
+    let wrong = tampered(&lines, |folder| {
+        edit(folder, "removed.jsonl", &|lines| {
+            // The first removed document stands for the second.
+            let number =
+                |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["n"].as_u64().unwrap();
+            let (first, mut second) =
+                (number(&lines[0]), serde_json::from_str::<serde_json::Value>(&lines[1]).unwrap());
+            second["witness_n"] = first.into();
+            [vec![lines[0].clone(), format!("{second}\n")], lines[2..].to_vec()].concat()
+        });
+    });
+    assert!(wrong.iter().any(|wrong| wrong.contains("which is not kept")), "{wrong:?}");
+}
+
+#[test]
+fn verification_counts_every_candidate_pair_once() {
+    let lines = generated(400, 6);
+    for (spool, bucket_bytes) in [(Spool::Disk, None), (Spool::Disk, Some(60_000)), (Spool::Auto, None)] {
+        let folder = tempfile::tempdir().unwrap();
+        let job = job(recipe("minhash"), &lines, Settings { spool, ..settings() });
+        let Opened::Open(mut open) = job.open(folder.path()).unwrap() else { panic!("the job is finished") };
+        open.bucket_bytes = bucket_bytes;
+        let watch = Watch::default();
+        let ctx = open.context(&watch).unwrap();
+        crate::sketch::sketch(&ctx).unwrap();
+        let catalogue = crate::catalogue::Catalogue::load(&ctx).unwrap();
+        crate::classes::collapse(&ctx, &catalogue).unwrap();
+        let proposed = crate::candidates::propose(&ctx, &catalogue).unwrap();
+        crate::verify::verify(&ctx, &catalogue).unwrap();
+        let settled = watch.steps.load(std::sync::atomic::Ordering::Relaxed);
+        assert!(proposed.candidates > 100);
+        assert_eq!(
+            (settled, watch.stage().unwrap().0.total),
+            (proposed.candidates, Some(proposed.candidates))
+        );
+    }
+}

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::Corpus;
@@ -14,21 +15,22 @@ use lookalike_text::hash::{self, Secret};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::context::{Settings, write_whole};
+use crate::context::{Settings, remove_if_there, write_whole};
+use crate::delivered;
 use crate::error::EngineError;
 use crate::folder;
 use crate::job::{
-    InputMark, LOCK, SUMMARY, TICKET, WORK, changed, digest_of, is_empty, left_out, lock, peak_memory,
-    pretty, refuse_unreadable, secret_of, sweep,
+    InputMark, LOCK, RUN, SUMMARY, TICKET, WORK, begin_journal, changed, digest_of, is_empty, is_ours,
+    left_out, lock, peak_memory, read_ticket, refuse_unreadable, secret_of, sweep,
 };
 use crate::recipe::differences;
 use crate::stdin;
 use crate::store::facts;
 use crate::store::file::Label;
+use crate::store::journal::{Journal, Recovered};
 use crate::store::sort::Place;
 
 const RECIPE: &str = "recipe.toml";
-const RUN: &str = "run.json";
 
 /// A folder that is being worked in.
 #[derive(Debug)]
@@ -47,6 +49,8 @@ pub struct Workplace {
     seconds: BTreeMap<&'static str, f64>,
     scratch: u64,
     lock: Option<File>,
+    journal: Arc<Journal>,
+    recovered: Recovered,
 }
 
 /// What a piece of work is known again by.
@@ -120,7 +124,7 @@ impl Workplace {
 
     fn hold(folder: &Path, recipe: &str, corpora: &mut [Corpus]) -> Result<Option<Workplace>, EngineError> {
         let work = folder.join(WORK);
-        if !folder.join(SUMMARY).exists() && !work.is_dir() && !is_empty(folder)? {
+        if !is_ours(folder) && !is_empty(folder)? {
             return Err(EngineError::NotAJob { folder: folder.to_owned() });
         }
         if finished(folder, recipe, corpora)? {
@@ -140,11 +144,20 @@ impl Workplace {
         sweep(folder);
         let name = serde_json::to_vec(&(recipe, marks(corpora))).expect("names can be written");
         let secret = format!("{:032x}", Secret::random().seed());
-        let ticket = Ticket { recipe: recipe.to_owned(), inputs: marks(corpora), secret }.same(folder)?;
+        let mut ticket = Ticket { recipe: recipe.to_owned(), inputs: marks(corpora), secret };
+        let path = work.join(TICKET);
+        let before = ticket.same(folder, &path)?;
+        let begun = before.is_some();
+        if let Some(before) = before {
+            ticket.secret = before.secret;
+        }
+        // One that cannot be read ends it here, before anything is touched.
+        let secret = secret_of(&ticket.secret, &path)?;
+        let (journal, recovered) = begin_journal(folder, begun, || ticket.write(&path))?;
         let line = serde_json::to_vec(&ticket).expect("names can be written");
         Ok(Some(Workplace {
             folder: folder.to_owned(),
-            secret: secret_of(&ticket.secret, &work.join(TICKET))?,
+            secret,
             stamp: hash::digest(&line),
             name: hash::digest(&name),
             recipe: recipe.to_owned(),
@@ -155,6 +168,8 @@ impl Workplace {
             seconds: BTreeMap::new(),
             scratch: 0,
             lock: Some(lock),
+            journal,
+            recovered,
         }))
     }
 
@@ -205,6 +220,21 @@ impl Workplace {
         self.scratch = self.scratch.max(bytes_in(&self.folder.join(WORK)));
     }
 
+    /// Removes a scratch file that may not be there.
+    pub fn remove(&self, path: &Path) -> Result<(), EngineError> {
+        remove_if_there(path)
+    }
+
+    /// Puts all scratch files that are there on the disk.
+    pub fn sync(&self) -> Result<(), EngineError> {
+        self.journal.sync()
+    }
+
+    /// True when scratch files of an earlier process did not survive, so that their work is done again.
+    pub fn lost_files(&self) -> bool {
+        self.recovered.lost
+    }
+
     /// Writes a file of results.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), EngineError> {
         write_whole(&self.result(name), content)
@@ -229,9 +259,8 @@ impl Workplace {
             files: Files::new(self.corpora.iter().map(files).collect()),
             left_out: left_out(self.corpora.iter()),
         };
-        self.write(RUN, &pretty(&facts))?;
         self.write(RECIPE, self.recipe.as_bytes())?;
-        self.write(SUMMARY, &pretty(summary))?;
+        delivered::conclude(&self.folder, &[], &facts, summary)?;
         let work = self.folder.join(WORK);
         let removed = std::fs::remove_dir_all(&work).map_err(|error| EngineError::write(&work, error));
         drop(self.lock.take());
@@ -272,20 +301,11 @@ fn finished(folder: &Path, recipe: &str, corpora: &mut [Corpus]) -> Result<bool,
 }
 
 impl Ticket {
-    /// Refuses other work than was begun in the folder; notes what begins now. Returns the ticket that stands there.
-    fn same(self, folder: &Path) -> Result<Self, EngineError> {
-        let path = folder.join(WORK).join(TICKET);
-        let Ok(text) = std::fs::read_to_string(&path) else {
-            self.write(&path)?;
-            return Ok(self);
-        };
-        let (line, digest) = text.split_once('\n').unwrap_or_default();
-        let whole = digest.trim() == digest_of(line.as_bytes());
-        if !whole {
-            let what = "it does not match its checksum".to_owned();
-            return Err(EngineError::Damaged { file: path, what });
-        }
-        let Ok(before) = serde_json::from_str::<Ticket>(line) else {
+    /// Refuses other work than was begun in the folder. Returns the ticket that stands there; nothing when nothing was begun, or nothing
+    /// survived that says what.
+    fn same(&self, folder: &Path, path: &Path) -> Result<Option<Self>, EngineError> {
+        let Some(line) = read_ticket(path)? else { return Ok(None) };
+        let Ok(before) = serde_json::from_str::<Ticket>(&line) else {
             return Err(EngineError::Request(format!(
                 "{} holds a job of another command that was not finished; name another folder",
                 folder.display()
@@ -299,7 +319,7 @@ impl Ticket {
             let what = changed(&before.inputs.concat(), &self.inputs.concat());
             return Err(EngineError::InputChanged { folder: folder.to_owned(), what });
         }
-        Ok(before)
+        Ok(Some(before))
     }
 
     fn write(&self, path: &Path) -> Result<(), EngineError> {
@@ -371,7 +391,7 @@ mod tests {
                 "{finished}"
             );
             if let Some(work) = take("recipe", ["a", "b"]).unwrap() {
-                work.finish(&settings(), &0).unwrap();
+                work.finish(&settings(), &serde_json::json!({})).unwrap();
             }
         }
         let foreign = tempfile::tempdir().unwrap();

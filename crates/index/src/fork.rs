@@ -2,10 +2,14 @@
 
 use std::path::Path;
 
+use lookalike_corpus::write::sync::sync;
+use lookalike_engine::EngineError;
+
+use crate::acknowledged::{self, Acknowledged};
 use crate::error::IndexError;
 use crate::index::{Index, KNOWLEDGE, LOOKS, RECIPE};
 use crate::log;
-use crate::manifest::Manifest;
+use crate::manifest::{self, Manifest};
 use crate::segment::of_file;
 
 impl Index {
@@ -28,6 +32,10 @@ impl Index {
 }
 
 fn copy(from: &Path, to: &Path, manifest: &Manifest) -> Result<(), IndexError> {
+    std::fs::create_dir_all(to).map_err(|error| IndexError::write(to, error))?;
+    // Older than the logs that are copied behind it.
+    let mark = Acknowledged::read(from)?;
+    manifest::replace(&acknowledged::path(to), mark.line().as_bytes())?;
     // Looked for first: all logs but the last are finished then, and what comes behind the last is of a later moment.
     let last = log::last(from, manifest.log);
     let knowledge = to.join(KNOWLEDGE);
@@ -44,14 +52,19 @@ fn copy(from: &Path, to: &Path, manifest: &Manifest) -> Result<(), IndexError> {
         }
     }
     let mut logs = last.into_iter().flat_map(|last| manifest.log..=last);
-    logs.try_for_each(|generation| copy_file(&log::path(from, generation), &log::path(to, generation)))
+    logs.try_for_each(|generation| copy_file(&log::path(from, generation), &log::path(to, generation)))?;
+    let mut all = entries(to)?;
+    all.extend(entries(&knowledge)?);
+    all.extend([knowledge, to.to_owned()]);
+    Ok(sync(&all).map_err(EngineError::from)?)
 }
 
 fn copy_file(from: &Path, to: &Path) -> Result<(), IndexError> {
     std::fs::copy(from, to).map(drop).map_err(|error| IndexError::write(to, error))
 }
 
-fn entries(folder: &Path) -> Result<Vec<std::path::PathBuf>, IndexError> {
+/// The files in a folder.
+pub(crate) fn entries(folder: &Path) -> Result<Vec<std::path::PathBuf>, IndexError> {
     let entries = std::fs::read_dir(folder).map_err(|error| IndexError::read(folder, error))?;
     Ok(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect())
 }

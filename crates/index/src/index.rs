@@ -5,17 +5,20 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use lookalike_engine::JobRecipe;
+use lookalike_corpus::write::sync::sync;
 use lookalike_engine::Settings as EngineSettings;
 use lookalike_engine::examine::{Examiner, Knowledge};
 use lookalike_engine::recipe::{ClusterRule, Task};
 use lookalike_engine::walk::Watch;
+use lookalike_engine::{EngineError, JobRecipe};
 use lookalike_text::hash::{self, Secret};
 use serde::Serialize;
 
+use crate::acknowledged::{self, Acknowledged};
 use crate::chunk::Tables;
 use crate::desk::{Desk, Prepared};
 use crate::error::IndexError;
+use crate::fork::entries;
 use crate::keeper::Keeper;
 use crate::log::{self, Log};
 use crate::manifest::{self, FORMAT, Manifest};
@@ -145,6 +148,8 @@ pub struct Index {
     memory: u64,
     /// Bytes at the end of the log that are no whole write.
     pub(crate) torn: u64,
+    /// Bytes of the log that were cut off when it was opened to be written to.
+    cut: u64,
 }
 
 /// An order on its way to the writer.
@@ -158,9 +163,8 @@ struct Ticket {
 struct Loaded {
     snapshot: Snapshot,
     manifest: Manifest,
-    /// The last log, and where its last whole write ends.
-    log: u64,
-    log_end: u64,
+    /// What is in the last log.
+    log: Acknowledged,
     /// Bytes behind that.
     torn: u64,
     mark: Option<Vec<u8>>,
@@ -204,6 +208,9 @@ impl Index {
             made.settings,
             watch,
         )?;
+        let mut learned = entries(&knowledge)?;
+        learned.push(knowledge.clone());
+        sync(&learned).map_err(EngineError::from)?;
         manifest::replace(&folder.join(RECIPE), recipe.to_toml().as_bytes())?;
         let manifest = Manifest {
             format: FORMAT,
@@ -216,6 +223,8 @@ impl Index {
             counts: Counts::default(),
             mark: None,
         };
+        let nothing = Acknowledged { generation: 0, end: 0, chain: log::first_of(0) };
+        manifest::replace(&acknowledged::path(folder), nothing.line().as_bytes())?;
         manifest.write(folder)
     }
 
@@ -281,21 +290,21 @@ impl Index {
         });
         let writer = match (mode, lock) {
             (Mode::Write(writing), Some(lock)) => {
-                let log = Log::open(folder, loaded.log, loaded.log_end, writing.sync)?;
+                let log = Log::open(folder, loaded.log, writing.sync)?;
                 let keeper = Keeper::new(inner.clone());
-                Some(Mutex::new(Writer::new(&inner, log, loaded.log, writing, keeper, lock)?))
+                Some(Mutex::new(Writer::new(&inner, log, loaded.log.generation, writing, keeper, lock)?))
             }
             _ => None,
         };
         // Whoever writes has cut them off.
-        let torn = if writer.is_some() { 0 } else { loaded.torn };
+        let (torn, cut) = if writer.is_some() { (0, loaded.torn) } else { (loaded.torn, 0) };
         let tails = match mode {
             Mode::Read => 0,
             // One that grows, one on its way to disk, and what they are joined from.
             Mode::Write(writing) => 4 * writing.tail_bytes as u64,
         };
         let memory = filters + tails;
-        Ok(Index { inner, writer, queue: Mutex::default(), mark: loaded.mark, memory, torn })
+        Ok(Index { inner, writer, queue: Mutex::default(), mark: loaded.mark, memory, torn, cut })
     }
 
     /// What documents are read, found and measured by.
@@ -344,6 +353,11 @@ impl Index {
     /// What the last one who added documents wanted to know again after a stop.
     pub fn mark(&self) -> Option<&[u8]> {
         self.mark.as_deref()
+    }
+
+    /// Bytes that were cut off the log when it was opened to be written to: the beginning of a write that was never acknowledged.
+    pub fn cut_bytes(&self) -> u64 {
+        self.cut
     }
 
     /// Bytes of memory that it takes at most with so many desks.
@@ -529,6 +543,8 @@ fn lock(folder: &Path) -> Result<File, IndexError> {
 /// Reads all that the manifest names, and the logs behind it.
 fn load(home: &Home) -> Result<Loaded, IndexError> {
     let manifest = Manifest::read(&home.folder)?;
+    // Older than all that is read behind it: a log only grows.
+    let mark = Acknowledged::read(&home.folder)?;
     // Looked for first: all logs but the last are finished then, and what comes behind the last is of a later moment.
     let last = log::last(&home.folder, manifest.log);
     let mut snapshot = Snapshot { counts: manifest.counts, ..Snapshot::default() };
@@ -538,20 +554,21 @@ fn load(home: &Home) -> Result<Loaded, IndexError> {
         snapshot.parts.push(Part::Disk(Arc::new(segment)));
     }
     snapshot.fixed = snapshot.parts.len();
-    let (mut log, mut log_end, mut torn) = (manifest.log, 0, 0);
-    let mut mark = manifest.mark.as_ref().map(|mark| mark.clone().into_bytes());
+    let mut log = Acknowledged { generation: manifest.log, end: 0, chain: log::first_of(manifest.log) };
+    let mut torn = 0;
+    let mut last_mark = manifest.mark.as_ref().map(|mark| mark.clone().into_bytes());
     let mut room = segment::Room::default();
     for generation in last.into_iter().flat_map(|last| manifest.log..=last) {
         let path = log::path(&home.folder, generation);
         if torn > 0 {
             return Err(IndexError::damaged(&path, "it goes on behind a write that is not whole"));
         }
-        let replayed = log::replay(&path, |chunk| {
+        let replayed = log::replay(&home.folder, generation, mark, |chunk| {
             if chunk.first != snapshot.next || chunk.tables.len() != home.tables.count() {
                 return Err(IndexError::damaged(&path, "a write does not go on where the one before ended"));
             }
             if chunk.mark.is_some() {
-                mark.clone_from(&chunk.mark);
+                last_mark.clone_from(&chunk.mark);
             }
             let mut counts = snapshot.counts;
             counts.left_out += u64::from(chunk.left_out);
@@ -569,9 +586,14 @@ fn load(home: &Home) -> Result<Loaded, IndexError> {
             Ok(())
         })?;
         let Some(replayed) = replayed else { break };
-        (log, log_end, torn) = (generation, replayed.end, replayed.torn);
+        log = Acknowledged { generation, end: replayed.end, chain: replayed.chain };
+        torn = replayed.torn;
     }
-    Ok(Loaded { snapshot, manifest, log, log_end, torn, mark })
+    if mark.end > 0 && (mark.generation, mark.end) > (log.generation, log.end) {
+        let what = "it is gone, and writes in it were on the disk when they were acknowledged";
+        return Err(IndexError::damaged(&log::path(&home.folder, mark.generation), what));
+    }
+    Ok(Loaded { snapshot, manifest, log, torn, mark: last_mark })
 }
 
 /// Reads while another process may replace files.

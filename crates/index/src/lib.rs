@@ -9,8 +9,9 @@
 //! - `take`: a whole corpus, on all threads; `fork`: a copy at one moment
 //! - `near`, `decide`: keys that are shared, measured; the rule
 //! - `part`: the index at one moment; `chunk`: a part in memory; `segment`: a part on disk, `filter`: which keys it does not have; `row`: what is known of each document
-//! - `log`, `manifest`: what makes it survive
+//! - `log`, `acknowledged`, `manifest`: what makes it survive
 
+mod acknowledged;
 mod answer;
 mod browse;
 mod check;

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use lookalike_corpus::write::sync::sync_folder;
 use lookalike_text::hash::{self, Secret};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use crate::error::IndexError;
 use crate::part::Counts;
 
 /// Raised when older programs cannot read what is written.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 
 /// The name of the file that makes a folder an index.
 pub(crate) const NAME: &str = "index.json";
@@ -105,7 +106,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), IndexError> {
         file.write_all(bytes)?;
         file.sync_all()?;
         std::fs::rename(&pending, path)?;
-        File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+        sync_folder(path.parent().unwrap_or(Path::new("")))
     };
     write().map_err(|error| IndexError::write(path, error))
 }

@@ -11,12 +11,13 @@
 //! | `s00000001.filter0` … | which keys a table surely does not have; in memory, where there is room | 1.5 per key |
 //! | `s00000001.changes` | what changed of documents of earlier segments | 16 each |
 
-use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use lookalike_corpus::write::sync::sync;
+use lookalike_engine::EngineError;
 use lookalike_engine::store::file::{Label, Run, RunWriter};
 
 use crate::chunk::{Posting, Tables};
@@ -312,13 +313,7 @@ pub(crate) fn write(home: &Home, id: u64, parts: &[Part]) -> Result<(), IndexErr
     for table in 0..home.tables.count() {
         write_table(home, id, parts, table, &gone)?;
     }
-    for file in home.files(id) {
-        // The names of files are made safe with the folder, by whoever names the segment.
-        File::open(&file)
-            .and_then(|file| file.sync_all())
-            .map_err(|error| IndexError::write(&file, error))?;
-    }
-    Ok(())
+    Ok(sync(&home.files(id)).map_err(EngineError::from)?)
 }
 
 /// What changed inside of some parts, the last word of each document, sorted.

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use lookalike_engine::examine::Examined;
 use lookalike_text::hash;
 
+use crate::acknowledged::Acknowledged;
 use crate::chunk::{Chunk, Posting, Stored};
 use crate::desk::{Desk, Prepared, Subject};
 use crate::error::IndexError;
 use crate::index::{Index, Inner, Writing};
 use crate::keeper::Keeper;
-use crate::log::Log;
+use crate::log::{self, Log};
 use crate::near::{Found, word_key};
 use crate::part::Snapshot;
 use crate::row::{Change, MOST_DOCUMENTS, NOBODY, Row, State};
@@ -178,7 +179,9 @@ impl Writer {
         }
         // The next log must never survive a stop of the machine that this one does not.
         self.log.sync()?;
-        let log = Log::open(&inner.home.folder, self.generation + 1, 0, self.writing.sync)?;
+        let generation = self.generation + 1;
+        let begins = Acknowledged { generation, end: 0, chain: log::first_of(generation) };
+        let log = Log::open(&inner.home.folder, begins, self.writing.sync)?;
         self.log = log;
         self.generation += 1;
         inner.publish(|snapshot| {

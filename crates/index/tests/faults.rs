@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use lookalike_engine::walk::Watch;
 use lookalike_engine::{Settings, Spool};
-use lookalike_index::{Answer, Entry, Index, IndexError, Known, Made, Mode, State, Verdict};
+use lookalike_index::{Answer, Entry, Index, IndexError, Known, Made, Mode, State, Verdict, Writing};
 use lookalike_text::hash;
 
 use support::{assert_clean, create, prepared, recipe, words, writing};
@@ -90,10 +90,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn a_log_that_is_cut_anywhere_holds_what_was_acknowledged_before() {
     let folder = tempfile::tempdir().unwrap();
-    let (place, log) = (folder.path().join("index"), folder.path().join("index/log-00000000"));
+    let (place, killed) = (folder.path().join("index"), folder.path().join("killed"));
     create(&place, "minhash", true);
     let index = Index::open(&place, writing(32 << 20)).unwrap();
-    let length = || fs::metadata(&log).unwrap().len();
+    let length = || fs::metadata(place.join("log-00000000")).unwrap().len();
     let mut moments = BTreeMap::from([(length(), said(&index, 0).unwrap())]);
     for batch in 0..8 {
         add(&index, 4 * batch..4 * batch + 4);
@@ -103,14 +103,17 @@ fn a_log_that_is_cut_anywhere_holds_what_was_acknowledged_before() {
             moments.insert(length(), said(&index, index.next()).unwrap());
         }
     }
-    index.close().unwrap();
+    // Closed, all of it would be on the disk, and a cut would be a loss.
+    copy(&place, &killed);
+    let (place, log) = (&killed, killed.join("log-00000000"));
+    drop(index);
     let whole = fs::read(&log).unwrap();
     let near = |cut: u64| moments.keys().any(|end| end.abs_diff(cut) < 18);
     let cuts = (0..=whole.len() as u64).filter(|cut| cut.is_multiple_of(211) || near(*cut));
     let mut tried = 0;
     for cut in cuts.rev() {
         fs::OpenOptions::new().write(true).open(&log).unwrap().set_len(cut).unwrap();
-        let index = Index::open(&place, Mode::Read).unwrap();
+        let index = Index::open(place, Mode::Read).unwrap();
         let (end, before) = moments.range(..=cut).next_back().unwrap();
         assert_eq!(&said(&index, index.next()).unwrap(), before, "cut at {cut}");
         let checked = index.check(&mut index.desk().unwrap()).unwrap();
@@ -119,8 +122,9 @@ fn a_log_that_is_cut_anywhere_holds_what_was_acknowledged_before() {
         if cut.is_multiple_of(5) {
             // Whoever writes goes on behind it.
             let copied = folder.path().join("copy");
-            copy(&place, &copied);
+            copy(place, &copied);
             let index = Index::open(&copied, writing(32 << 20)).unwrap();
+            assert_eq!(index.cut_bytes(), cut - end);
             let next = index.next();
             assert!(matches!(add(&index, [1000])[..], [Verdict::Added { number, .. }] if number == next));
             index.close().unwrap();
@@ -135,26 +139,86 @@ fn a_log_that_is_cut_anywhere_holds_what_was_acknowledged_before() {
     assert!(tried > 200, "{tried}");
 }
 
-/// A write as it stands in a log.
-fn frame(chunk: &[u8]) -> Vec<u8> {
-    let length = (chunk.len() as u32).to_le_bytes();
-    let sums = ((hash::sum(&length) as u32).to_le_bytes(), hash::sum(chunk).to_le_bytes());
-    [&length[..], &sums.0, &sums.1, chunk].concat()
+/// Writes as they stand in the first log: each with a checksum of it and of the one before.
+fn frames(chunks: [&[u8]; 2]) -> Vec<u8> {
+    let mut chain = hash::sum(&0u64.to_le_bytes());
+    let mut frame = |chunk: &[u8]| {
+        let length = (chunk.len() as u32).to_le_bytes();
+        chain = hash::sum(&[chain.to_le_bytes(), hash::sum(chunk).to_le_bytes()].concat());
+        [&length[..], &(hash::sum(&length) as u32).to_le_bytes(), &chain.to_le_bytes(), chunk].concat()
+    };
+    chunks.map(&mut frame).concat()
+}
+
+#[test]
+fn a_log_that_lost_what_was_on_the_disk_is_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    for sync in [false, true] {
+        let place = folder.path().join(format!("index-{sync}"));
+        create(&place, "minhash", true);
+        let index = Index::open(&place, Mode::Write(Writing { sync, tail_bytes: 32 << 20 })).unwrap();
+        (0..3).for_each(|batch| drop(add(&index, 4 * batch..4 * batch + 4)));
+        let copied = folder.path().join(format!("killed-{sync}"));
+        copy(&place, &copied);
+        index.close().unwrap();
+        // With sync every write is acknowledged when it is on the disk, else all of them when the index is closed.
+        for (place, relied_on) in [(&place, true), (&copied, sync)] {
+            let log = place.join("log-00000000");
+            let whole = fs::read(&log).unwrap();
+            for cut in (0..whole.len()).step_by(97).chain([whole.len() - 1]) {
+                fs::write(&log, &whole[..cut]).unwrap();
+                for mode in [Mode::Read, writing(32 << 20)] {
+                    let opened = Index::open(place, mode).map(drop);
+                    assert_eq!(opened.is_err(), relied_on, "{sync}, cut at {cut}");
+                    let told = opened.map_or_else(|error| error.to_string(), |()| String::new());
+                    assert!(!relied_on || told.contains("when they were acknowledged"), "{told}");
+                }
+            }
+            fs::remove_file(&log).unwrap();
+            assert_eq!(Index::open(place, Mode::Read).is_err(), relied_on);
+            fs::write(&log, &whole).unwrap();
+            assert_eq!(Index::open(place, Mode::Read).unwrap().next(), 12);
+        }
+    }
+}
+
+#[test]
+fn a_write_that_is_missing_between_others_or_from_another_log_is_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let (place, log) = (folder.path().join("index"), folder.path().join("index/log-00000000"));
+    create(&place, "minhash", true);
+    let index = Index::open(&place, writing(32 << 20)).unwrap();
+    add(&index, 0..4);
+    let ends = [0, 1, 2].map(|number| {
+        // Nothing but a changed state: no number tells that it is missing.
+        index.remove(&format!("d{number}")).unwrap();
+        fs::metadata(&log).unwrap().len() as usize
+    });
+    drop(index);
+    let whole = fs::read(&log).unwrap();
+    let missing = [&whole[..ends[0]], &whole[ends[1]..]].concat();
+    let twice = [&whole[..ends[1]], &whole[ends[0]..]].concat();
+    for bytes in [missing, twice] {
+        fs::write(&log, bytes).unwrap();
+        let sentence = Index::open(&place, Mode::Read).map(drop).unwrap_err().to_string();
+        assert!(sentence.contains("log-00000000 is damaged"), "{sentence}");
+    }
 }
 
 #[test]
 fn no_bytes_in_a_log_make_an_index_panic() {
     let folder = tempfile::tempdir().unwrap();
-    let (place, log) = (folder.path().join("index"), folder.path().join("index/log-00000000"));
-    create(&place, "minhash", true);
-    let index = Index::open(&place, writing(32 << 20)).unwrap();
+    let (whole, place) = (folder.path().join("index"), folder.path().join("killed"));
+    create(&whole, "minhash", true);
+    let index = Index::open(&whole, writing(32 << 20)).unwrap();
     add(&index, 0..12);
-    let first = fs::read(&log).unwrap();
+    let first = fs::read(whole.join("log-00000000")).unwrap();
     index.remove("d0").unwrap();
-    index.close().unwrap();
+    copy(&whole, &place);
+    let log = place.join("log-00000000");
     let second = fs::read(&log).unwrap().split_off(first.len());
     let (first, second) = (&first[16..], &second[16..]);
-    assert_eq!(fs::read(&log).unwrap(), [frame(first), frame(second)].concat());
+    assert_eq!(fs::read(&log).unwrap(), frames([first, second]));
     let mut dice = Dice(3);
     for turn in 0..400 {
         let (mut one, mut two) = (first.to_vec(), second.to_vec());
@@ -167,7 +231,7 @@ fn no_bytes_in_a_log_make_an_index_panic() {
             broken.truncate(dice.below(broken.len()));
         }
         // The checksums are right: whoever wrote it wrote nonsense.
-        fs::write(&log, [frame(&one), frame(&two)].concat()).unwrap();
+        fs::write(&log, frames([&one, &two])).unwrap();
         if let Ok(index) = Index::open(&place, Mode::Read) {
             let _ = said(&index, index.next().min(40));
             let _ = index.check(&mut index.desk().unwrap());
@@ -321,8 +385,7 @@ fn a_file_that_is_cut_off_or_gone_is_named() {
     for path in files(&place) {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let whole = fs::read(&path).unwrap();
-        // A log that is cut or gone was never written so far.
-        if name == "lock" || name.starts_with("log") {
+        if name == "lock" {
             continue;
         }
         fs::write(&path, &whole[..whole.len() / 2]).unwrap();
@@ -510,10 +573,10 @@ fn missing_knowledge_another_recipe_and_a_newer_format_are_told_in_one_sentence(
     assert!(sentence.starts_with(&format!("{shown} was made by another recipe: ")), "{sentence}");
     assert!(sentence.contains("minhash") && !sentence.contains('\n'), "{sentence}");
 
-    let newer = r#"{"format":3,"parts":["a"]}"#;
+    let newer = r#"{"format":4,"parts":["a"]}"#;
     let digest = format!("{:032x}", hash::digest(newer.as_bytes()));
     fs::write(place.join("index.json"), format!("{newer}\n{digest}\n")).unwrap();
     let wanted =
-        format!("{shown} has format 3 and this program reads format 2; take the program that wrote it");
+        format!("{shown} has format 4 and this program reads format 3; take the program that wrote it");
     assert_eq!(refused(), wanted);
 }

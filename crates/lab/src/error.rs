@@ -5,6 +5,7 @@ use std::path::Path;
 
 use lookalike::corpus::CorpusError;
 use lookalike::engine::EngineError;
+use lookalike::engine::delivered::write_durably;
 use lookalike::methods::MethodError;
 use lookalike::walk::WalkError;
 
@@ -36,9 +37,7 @@ pub enum LabError {
 
 /// Writes a file that is there whole or not at all: a later run trusts what it finds.
 pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), LabError> {
-    let pending = path.with_extension("part");
-    let written = std::fs::write(&pending, content).and_then(|()| std::fs::rename(&pending, path));
-    written.map_err(|error| LabError::write(path, &error))
+    Ok(write_durably(path, content)?)
 }
 
 impl LabError {

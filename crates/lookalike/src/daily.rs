@@ -215,6 +215,8 @@ impl Daily<'_> {
             Some(mark) => mark,
             None => {
                 place.save(FIRST, &index.next())?;
+                // Without it nobody would know later whose documents these are.
+                place.sync()?;
                 begun()
             }
         };
@@ -234,6 +236,9 @@ impl Daily<'_> {
         let made = |portion: &Portion<'_>| {
             let lines = rejections(portion);
             rejected.write_all(&lines).map_err(failed)?;
+            if !lines.is_empty() {
+                rejected.sync_data().map_err(failed)?;
+            }
             mark.rejected += lines.len() as u64;
             mark.progress = portion.progress;
             mark.skipped += portion.skipped;

@@ -206,15 +206,7 @@ fn forget_keys(ctx: &Context<'_>, sides: &[Side]) -> Result<(), EngineError> {
     clear(&ctx.work.place("keys"))?;
     clear(&ctx.work.place("hosts"))?;
     let runs = sides.iter().flat_map(|side| side.keys.iter().map(|(path, _)| path).chain(&side.hosts));
-    for file in runs {
-        match std::fs::remove_file(file) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(EngineError::Write { file: file.clone(), source: error });
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+    runs.into_iter().try_for_each(|file| ctx.work.remove(file))
 }
 
 /// Writes `rejected.jsonl`.

@@ -320,6 +320,8 @@ fn what_was_begun_goes_on_from_every_stage() {
         .collect();
     let (_, expected) = results(request(&sides, 1), SMALL);
     let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("work")).unwrap();
+    std::fs::write(folder.path().join("work/lock"), "").unwrap();
     // A folder stands where a file should go: the stage before it is done, it is not.
     for blocked in ["s001u000000.done", "joined", "fetched", "measured", "listed"] {
         let place = folder.path().join("work").join(blocked);
@@ -345,6 +347,7 @@ fn an_input_that_changes_between_two_looks_is_noticed() {
     let corpora = vec![open(), open()];
     let job = folder.path().join("job");
     std::fs::create_dir_all(job.join("work/fetched/x")).unwrap();
+    std::fs::write(job.join("work/lock"), "").unwrap();
     let request = |corpora: Vec<Corpus>| Request { corpora, ..request(&[Vec::new(), Vec::new()], 1) };
     run_within(request(corpora.clone()), &job, &Watch::default(), LARGE).unwrap_err();
     std::fs::remove_dir_all(job.join("work/fetched")).unwrap();

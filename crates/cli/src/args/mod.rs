@@ -2,6 +2,7 @@
 
 mod bench;
 mod census;
+mod check;
 mod index;
 mod job;
 mod judgments;
@@ -30,6 +31,7 @@ pub use census::{
     AskingArgs, CensusCommand, CensusCompareArgs, CensusIndexArgs, CensusIpArgs, CensusSampleArgs,
     CensusSizeArgs, CensusWalkArgs, IndexKindArg, WalkMethodArg,
 };
+pub use check::CheckFolderArgs;
 pub use index::{
     IndexAddArgs, IndexCommand, IndexCreateArgs, IndexLookArgs, IndexMergeArgs, IndexQueryArgs,
     IndexRemoveArgs, WritingArgs,
@@ -148,6 +150,12 @@ pub enum Command {
     Corpus(CorpusCommand),
     /// Show two documents word by word: what they share and what not
     Diff(DiffArgs),
+    /// Check that the results of a finished job, or an index, are what was written, and that they hold together
+    ///
+    /// Every file is read and compared with the digest in summary.json, and the counts of the tables with each other: documents
+    /// are kept, removed or rejected, every removal has a witness that is kept, copies hold as many documents as they should. Exit code 1
+    /// and a line for each mistake when something is wrong. An index is checked as by lookalike index check.
+    Check(CheckFolderArgs),
     /// Measure how a running service answers
     #[command(subcommand, arg_required_else_help = true)]
     Bench(BenchCommand),

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lookalike::corpus::write::Sink;
-use lookalike::corpus::{Compression, Corpus, CorpusError, List};
+use lookalike::corpus::{Corpus, CorpusError, List};
+use lookalike::engine::delivered::{put_on_disk, write_durably};
 use lookalike::engine::job::sweep;
 use lookalike::engine::patch::{By, Counts, Cut, Patch};
 use lookalike::text::hash;
@@ -50,6 +50,8 @@ pub(crate) fn run(args: &ApplyArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     let (content, journal) = (args.input.content_mode(), args.output.join(DONE));
     cut.write(&corpus, content, &args.output, &journal, args.threads(), watch)?;
     corpus.check()?;
+    // Whoever is told that they are done may throw the input away.
+    put_on_disk(&args.output)?;
     drop(progress);
     print(args, &cut.counts, &patch)?;
     Ok(rejections.finish(args.work.strict)?)
@@ -101,11 +103,7 @@ fn take_folder(folder: &Path, ticket: &str) -> Result<(), Failure> {
     let name = |path: &Path| path.display().to_string();
     std::fs::create_dir_all(folder).map_err(|source| CorpusError::Write { name: name(folder), source })?;
     sweep(folder);
-    let path = folder.join(TICKET);
-    let mut sink = Sink::create(&path, Compression::None)?;
-    let written = sink.write_all(ticket.as_bytes());
-    written.map_err(|source| CorpusError::Write { name: name(&path), source })?;
-    Ok(sink.finish()?)
+    Ok(write_durably(&folder.join(TICKET), ticket.as_bytes())?)
 }
 
 fn print(args: &ApplyArgs, counts: &Counts, patch: &Patch) -> Result<(), Failure> {

@@ -82,6 +82,7 @@ struct Asked {
 
 /// Runs the job to its end.
 fn work(mut open: OpenJob, args: &CompareArgs, watch: &Arc<Watch>) -> Result<(), Failure> {
+    super::job::say_how_it_begins(&open);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     let recipe = open.recipe().clone();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use lookalike::corpus::ReadOptions;
 use lookalike::corpus::write::Writer;
+use lookalike::corpus::write::sync::sync;
 use lookalike::walk::{self, Found, Watch};
 
 use super::rejections::Rejections;
@@ -47,6 +48,7 @@ pub(crate) fn run(args: &ConvertArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
     watch.check()?;
     rejections.check(written, args.work.max_rejected.unwrap_or_default())?;
     writer.finish()?;
+    sync(std::slice::from_ref(&args.output))?;
     tell(format_args!("{}: {} documents", args.output.display(), thousands(written)));
     Ok(rejections.finish(args.work.strict)?)
 }

@@ -77,6 +77,7 @@ fn work(
     args: &DedupArgs,
     watch: &Arc<Watch>,
 ) -> Result<Findings, Failure> {
+    super::job::say_how_it_begins(&open);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     drop(progress);

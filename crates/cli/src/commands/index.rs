@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::job;
 use crate::args::{
     IndexAddArgs, IndexCommand, IndexCreateArgs, IndexLookArgs, IndexMergeArgs, IndexQueryArgs,
-    IndexRemoveArgs, ResourceArgs, SpoolArg,
+    IndexRemoveArgs, ResourceArgs, SpoolArg, WritingArgs,
 };
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
@@ -38,13 +38,26 @@ pub(crate) fn run(command: &IndexCommand, watch: &Arc<Watch>) -> Result<Outcome,
         IndexCommand::Query(args) => query(args, watch),
         IndexCommand::Remove(args) => remove(args),
         IndexCommand::Merge(args) => merge(args, watch),
-        IndexCommand::Check(args) => check(args),
+        IndexCommand::Check(args) => check(&args.folder, args.json),
         IndexCommand::Stats(args) => stats(args),
     }
 }
 
 fn settings(resources: &ResourceArgs) -> Settings {
     resources.settings(SpoolArg::Auto)
+}
+
+/// Opens an index to be written to, and tells of a write that an earlier process did not come to the end of.
+fn open_to_write(folder: &Path, writing: &WritingArgs, memory: u64) -> Result<Index, Failure> {
+    let index = Index::open_within(folder, Mode::Write(writing.writing()), memory)?;
+    if index.cut_bytes() > 0 {
+        tell(format_args!(
+            "{}: {} bytes at the end of the log were no whole write, which nobody was told of, and are cut off",
+            folder.display(),
+            thousands(index.cut_bytes())
+        ));
+    }
+    Ok(index)
 }
 
 fn create(args: &IndexCreateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
@@ -197,7 +210,7 @@ impl<'i> Verdicts<'i> {
 
 fn add(args: &IndexAddArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let settings = settings(&args.resources);
-    let index = Index::open_within(&args.folder, Mode::Write(args.writing.writing()), settings.memory)?;
+    let index = open_to_write(&args.folder, &args.writing, settings.memory)?;
     let corpus = crate::args::open(&args.inputs, args.resources.reading(index.recipe().read_options()?))?;
     corpus.look(index.recipe().needs_addresses())?;
     let mut verdicts = args.verdicts.as_deref().map(|path| Verdicts::create(&index, path)).transpose()?;
@@ -380,7 +393,7 @@ fn remove(args: &IndexRemoveArgs) -> Result<Outcome, Failure> {
         };
         ids.extend(text.map_err(failed)?.lines().filter(|line| !line.is_empty()).map(str::to_owned));
     }
-    let index = Index::open(&args.folder, Mode::Write(args.writing.writing()))?;
+    let index = open_to_write(&args.folder, &args.writing, u64::MAX)?;
     let (mut removed, mut missing) = (0, 0);
     for id in &ids {
         match index.remove(id)? {
@@ -403,7 +416,7 @@ fn remove(args: &IndexRemoveArgs) -> Result<Outcome, Failure> {
 
 fn merge(args: &IndexMergeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let memory = settings(&args.resources).memory;
-    let index = Index::open_within(&args.folder, Mode::Write(args.writing.writing()), memory)?;
+    let index = open_to_write(&args.folder, &args.writing, memory)?;
     let mut tally = Tally::default();
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     for path in &args.others {
@@ -453,11 +466,12 @@ fn add_batch(
     Ok(())
 }
 
-fn check(args: &IndexLookArgs) -> Result<Outcome, Failure> {
-    let index = Index::open(&args.folder, Mode::Read)?;
+/// Reads all of an index, and says what is wrong with it.
+pub(super) fn check(folder: &Path, as_json: bool) -> Result<Outcome, Failure> {
+    let index = Index::open(folder, Mode::Read)?;
     let checked = index.check(&mut index.desk()?)?;
     let mut out = std::io::stdout().lock();
-    if args.json {
+    if as_json {
         writeln!(out, "{}", json(&checked))?;
     } else {
         for (name, number) in [
@@ -474,7 +488,7 @@ fn check(args: &IndexLookArgs) -> Result<Outcome, Failure> {
     if checked.mistakes > 0 {
         return Err(Failure::Missing(format!(
             "{} is not as it should be in {} places; take a copy from before, or add its documents to a new one",
-            args.folder.display(),
+            folder.display(),
             thousands(checked.mistakes)
         )));
     }

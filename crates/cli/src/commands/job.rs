@@ -4,24 +4,30 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use lookalike::corpus::Loss;
-use lookalike::engine::{Job, Summary};
+use lookalike::engine::{Job, OpenJob, Summary};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 
-/// Tells, before the start, how the method was set up and how much disk the run will take.
+/// Tells, before the start, how the method was set up.
 pub(crate) fn say_what_it_takes(job: &Job) {
     for advice in lookalike::asked::advice(&job.recipe) {
         tell(advice);
     }
-    // An input that cannot be looked at now is an error in a moment, and standard input cannot be at all.
-    match job.scratch_estimate() {
-        Ok(0) | Err(_) => {}
-        Ok(bytes) => {
-            tell(format_args!("scratch files will take about {} MB of disk", bytes.div_ceil(1_000_000)))
-        }
+}
+
+/// Tells how much disk a job that begins will take, and what one that goes on has lost.
+pub(crate) fn say_how_it_begins(open: &OpenJob) {
+    if let Some(bytes) = open.scratch_foretold() {
+        tell(format_args!("scratch files will take about {} MB of disk", bytes.div_ceil(1_000_000)));
+    }
+    if open.lost_files() {
+        tell(format_args!(
+            "some scratch files in {} did not survive; the work goes on from the last point that did",
+            open.folder().display()
+        ));
     }
 }
 

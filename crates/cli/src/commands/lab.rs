@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 
+use lookalike::engine::delivered::write_durably;
 use lookalike::engine::shelf::Shelf;
 use lookalike::report::{Study, study_page, study_text};
 
@@ -109,8 +110,7 @@ pub(crate) fn write_page(folder: &Path, title: &str, studies: &[Study]) -> Resul
 
 /// Writes a file of results.
 pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    std::fs::write(path, content)
-        .map_err(|error| Failure::Missing(format!("{} cannot be written: {error}", path.display())))
+    Ok(write_durably(path, content)?)
 }
 
 /// Prints a study.

@@ -4,6 +4,7 @@ mod apply;
 mod bench;
 mod census;
 mod check;
+mod check_folder;
 mod compare;
 mod convert;
 mod daily;
@@ -59,6 +60,7 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         Command::Judgments(JudgmentsCommand::Dedup(args)) => judgments::dedup(&args, watch),
         Command::Runs(RunsCommand::Dedup(args)) => runs::run(&args, watch),
         Command::Methods(args) => methods::run(&args),
+        Command::Check(args) => check_folder::run(&args, watch),
         Command::Bench(command) => bench::run(&command, watch),
         Command::Diff(args) => diff::run(&args, watch),
         Command::Serve(args) => serve::run(&args, watch),

@@ -161,6 +161,7 @@ fn work(
     super::job::say_what_it_takes(&job);
     let memory = job.settings.memory / 4;
     let Opened::Open(mut open) = job.open(&args.output)? else { return Ok(()) };
+    super::job::say_how_it_begins(&open);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     let recipe = open.recipe().clone();

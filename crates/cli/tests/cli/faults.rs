@@ -9,7 +9,7 @@ use rustix::process::Signal;
 
 use super::bench::{Dice, assert_same, dedup, families, pairs, results};
 use super::jobs::blocked;
-use super::support::{Folder, Invocation, Running, jsonl, program, skipped};
+use super::support::{Folder, Invocation, Running, jsonl, lookalike, program, skipped};
 
 /// Shards that keep the program busy for a moment.
 fn busy(folder: &Folder) -> PathBuf {
@@ -70,7 +70,7 @@ pub(crate) fn assert_survives(
     assert!(ended <= 20, "{ended} of 30 fell behind the end");
 }
 
-fn everything(out: &Path) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn everything(out: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = results(out);
     found.retain(|name, _| !name.ends_with("run.json") && !name.ends_with(".partial"));
     found
@@ -168,7 +168,7 @@ fn a_job_that_reads_standard_input_goes_on_when_it_comes_again() {
 }
 
 /// A folder with all that is in another.
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
@@ -481,7 +481,7 @@ fn short_documents() -> Vec<super::support::Doc> {
 /// Runs a job; returns the scratch that was told before, that it took, and the bytes of the input.
 fn scratch(folder: &Folder, name: &str, documents: &[super::support::Doc]) -> (u64, u64, u64) {
     let input = folder.file(format!("{name}.jsonl"), jsonl(documents));
-    let done = dedup("").path(&input).option("-o", folder.join(name)).run().exits(0);
+    let done = lookalike(["dedup"]).path(&input).option("-o", folder.join(name)).run().exits(0);
     let told = done.stderr.lines().find_map(|line| line.strip_prefix("scratch files will take about "));
     let told: u64 = told.and_then(|rest| rest.split(' ').next()).and_then(|mb| mb.parse().ok()).unwrap();
     let taken = super::bench::json(&folder.join(name).join("run.json"))["scratch_bytes"].as_u64().unwrap();

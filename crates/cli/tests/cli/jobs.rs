@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::bench::{assert_same, dedup, families, results};
-use super::support::{Folder, Invocation, jsonl, skipped};
+use super::support::{Folder, Invocation, jsonl, lookalike, skipped};
 
 /// A folder with an input and a job that stopped before it wrote its tables: a folder stands where one should go.
 pub(crate) fn begun(folder: &Folder, options: &str) -> PathBuf {
@@ -89,7 +89,7 @@ fn a_finished_job_says_so_and_touches_nothing() {
     let folder = Folder::new();
     let input = corpus(&folder);
     let job = folder.join("job");
-    let run = || dedup("").path(&input).option("-o", &job).run().exits(0);
+    let run = || lookalike(["dedup"]).path(&input).option("-o", &job).run().exits(0);
     let first = run();
     let state = || {
         let entries = std::fs::read_dir(&job).unwrap().map(|entry| entry.unwrap());

@@ -3,6 +3,7 @@
 mod apply; // a corpus without the documents that a list names
 mod bench; // helpers for jobs: documents that resemble each other, a second opinion, what a job left behind
 mod census; // engines of known size: built, asked, asked again from the record
+mod check; // results that are no longer what was written are found
 mod convert; // documents in, a file out: round trips, whole or not at all, full disks
 mod damage; // bad input: what is rejected, with which place and reason, and what stops the work
 mod dedup; // the files of a job, and what its options decide
@@ -26,6 +27,7 @@ mod methods; // all methods alone, together, and with lexicons
 mod names; // odd file names, links, devices, and outputs that would fall on inputs
 mod order; // documents in the order of a field: held against a sorted copy, killed, refused
 mod pairs; // every pair, held against all of them by brute force
+mod power; // power is lost: what was not on the disk is gone
 mod progress; // words for people on standard error never mix with results
 mod real; // real corpora, where they are at hand
 mod review; // a person judges pairs on a page: real requests, and what is kept

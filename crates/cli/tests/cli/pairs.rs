@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::bench::{Opinion, crowd, families, ids, paired, pairs};
-use super::support::{Doc, Folder, json_lines, jsonl};
+use super::support::{Doc, Folder, json_lines, jsonl, lookalike};
 
 /// Pairs by the numbers in their ids.
 fn by_number(found: &[Value]) -> BTreeMap<(usize, usize), f64> {
@@ -254,7 +254,7 @@ fn rows(path: &Path) -> Vec<Value> {
 fn finished_pairs_say_so_and_a_lost_table_is_named() {
     let folder = Folder::new();
     folder.file("in.jsonl", jsonl(&families(50, 11)));
-    let run = || pairs("in.jsonl -o out.jsonl").inside(folder.path()).run();
+    let run = || lookalike(["pairs", "in.jsonl", "-o", "out.jsonl"]).inside(folder.path()).run();
     let first = run().exits(0);
     let before = std::fs::read(folder.join("out.jsonl")).unwrap();
     let again = run().exits(0);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::support::{Folder, corpus, documents, jsonl};
+use super::support::{Folder, corpus, documents, jsonl, lookalike};
 
 #[test]
 fn the_result_is_the_same_whatever_progress_shows() {
@@ -50,4 +50,20 @@ fn without_progress_commands_that_write_files_are_silent() {
     }
     let told = corpus("convert --sample -o c.jsonl").inside(folder.path()).run().exits(0);
     assert_eq!((told.stdout.as_str(), told.stderr.as_str()), ("", "c.jsonl: 3,000 documents\n"));
+}
+
+#[test]
+fn a_job_without_progress_is_silent_and_one_with_json_says_only_json() {
+    let folder = Folder::new();
+    folder.file("in.jsonl", jsonl(&documents(40)));
+    let run = |style: &str| {
+        lookalike(["dedup", "in.jsonl", "-o", style, "--progress", style]).inside(folder.path())
+    };
+    for _ in 0..2 {
+        let quiet = run("none").run().exits(0);
+        assert_eq!(quiet.stderr, "");
+        let done = run("json").run().exits(0);
+        let lines: Vec<Value> = done.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert!(lines.iter().any(|line| line["message"].is_string()), "{}", done.stderr);
+    }
 }

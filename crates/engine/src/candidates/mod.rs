@@ -21,7 +21,9 @@ use crate::classes;
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::panel::Shared;
+use crate::room::Foresight;
 use crate::store::file::{Label, Records, Run, RunWriter};
+use crate::store::journal;
 use crate::store::sort::{Codec, Couples, Posting, Postings, Rebased, Sorted, existing, uncouple};
 
 /// What the stage found, beside the candidates themselves.
@@ -104,24 +106,49 @@ pub(crate) fn propose(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Propos
     if let Some(done) = ctx.saved("candidates.done")? {
         return Ok(done);
     }
-    let postings: Result<Vec<u64>, EngineError> = (0..ctx.panel.proposers().len())
+    let postings = (0..ctx.panel.proposers().len())
         .flat_map(|seat| catalogue.key_runs(ctx, seat).into_iter().map(move |(path, _)| (seat, path)))
         .filter(|(_, path)| path.exists())
         .map(
             |(seat, path)| Ok(Run::open(&path, ctx.label(Postings::KIND, codec(ctx, seat).width()))?.count()),
         )
-        .collect();
-    ctx.begin("group", Some(postings?.iter().sum()), false);
+        .sum::<Result<u64, EngineError>>()?;
+    ctx.begin("group", Some(postings), false);
+    let mut pace = Pace { seen: 0, postings, foresight: Foresight::begin(ctx) };
     let represented = classes::represented(ctx, catalogue)?;
     let mut done = Proposed::default();
-    let mut seen = 0;
     for seat in 0..ctx.panel.proposers().len() {
-        done.giant_groups += propose_one(ctx, catalogue, seat, &represented, &mut seen)?.giant_groups;
+        done.giant_groups += propose_one(ctx, catalogue, seat, &represented, &mut pace)?.giant_groups;
     }
     done.candidates = merge(ctx)?;
     ctx.save("candidates.done", &done)?;
     (0..ctx.panel.proposers().len()).try_for_each(|seat| remove_if_there(&ctx.file(&own_name(seat))))?;
     Ok(done)
+}
+
+/// How far the postings are gone through.
+struct Pace {
+    seen: u64,
+    postings: u64,
+    foresight: Foresight,
+}
+
+impl Pace {
+    #[inline]
+    fn step(&mut self, ctx: &Context<'_>) -> Result<(), EngineError> {
+        self.seen += 1;
+        if !self.seen.is_multiple_of(65_536) {
+            return Ok(());
+        }
+        ctx.watch.steps.store(self.seen, Ordering::Relaxed);
+        ctx.check()?;
+        self.foresight.look(ctx, self.seen, self.postings)
+    }
+}
+
+/// Number of the candidates.
+pub(crate) fn count(ctx: &Context<'_>) -> Result<u64, EngineError> {
+    Ok(Run::open(&ctx.file(FILE), Candidate::label(ctx))?.count())
 }
 
 /// Takes candidates that were proposed elsewhere, in the order of their documents and each once, in place of finding them.
@@ -157,7 +184,7 @@ fn propose_one(
     catalogue: &Catalogue,
     seat: usize,
     represented: &Bits,
-    seen: &mut u64,
+    pace: &mut Pace,
 ) -> Result<Proposed, EngineError> {
     let fact = format!("proposed{seat}.done");
     if let Some(done) = ctx.saved(&fact)? {
@@ -175,11 +202,7 @@ fn propose_one(
     let mut group: Vec<(u32, u32)> = Vec::new();
     let mut key = None;
     while let Some(packed) = merge.next()? {
-        *seen += 1;
-        if seen.is_multiple_of(65_536) {
-            ctx.watch.steps.store(*seen, Ordering::Relaxed);
-            ctx.check()?;
-        }
+        pace.step(ctx)?;
         let posting = Posting::unpack(packed);
         if represented.get(posting.document) {
             continue;
@@ -284,7 +307,7 @@ impl Counted {
 fn take_over(ctx: &Context<'_>) -> Result<u64, EngineError> {
     let (own, file) = (ctx.file(&own_name(0)), ctx.file(FILE));
     if own.exists() {
-        std::fs::rename(&own, &file).map_err(|error| EngineError::write(&file, error))?;
+        journal::rename(&own, &file)?;
     }
     Ok(Run::open(&file, Candidate::label(ctx))?.count())
 }

@@ -9,7 +9,7 @@
 pub(crate) mod tally;
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::{BufReader, BufWriter, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -25,6 +25,7 @@ use crate::panel::{Panel, Seat};
 use crate::pipeline::Batch;
 use crate::recipe::{JobRecipe, profile_of};
 use crate::sketch::Workshop;
+use crate::store::journal;
 use crate::survey::walk;
 
 /// What was counted beside words.
@@ -207,6 +208,7 @@ pub(crate) fn count(
     let pending = target.with_added_extension("part");
     write(ctx, tally, profile, &pending)?;
     std::fs::rename(&pending, target).map_err(|error| EngineError::write(target, error))?;
+    journal::note(target)?;
     Ok(counted)
 }
 
@@ -225,6 +227,6 @@ fn write(ctx: &Context<'_>, tally: Tally, profile: &Profile, target: &Path) -> R
         Writer::new(BufWriter::with_capacity(1 << 18, file), &profile.recipe()).map_err(failed)?;
     let Counted { documents, occurrences, .. } = tally.counted();
     tally.merged(ctx, |entry| writer.push(entry).map_err(failed))?;
-    let mut file = writer.finish(documents, occurrences).map_err(failed)?;
-    file.flush().map_err(|error| EngineError::write(target, error))
+    let file = writer.finish(documents, occurrences).map_err(failed)?;
+    file.get_ref().sync_all().map_err(|error| EngineError::write(target, error))
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io::{BufReader, BufWriter};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::{Counted, broken};
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
+use crate::store::journal;
 
 /// Tables, each for the words whose hashes begin with its number.
 const TABLES: usize = 64;
@@ -295,6 +296,7 @@ impl Tally {
     }
 
     fn create(&self, path: &PathBuf) -> Result<Writer<BufWriter<File>>, EngineError> {
+        remove_if_there(path)?;
         let file = File::create(path).map_err(|error| EngineError::write(path, error))?;
         Writer::new(BufWriter::new(file), &self.profile).map_err(|error| broken(path, error))
     }
@@ -304,7 +306,7 @@ impl Tally {
         let path = self.part(ctx, place, table.parts);
         let mut writer = self.create(&path)?;
         table.drain(|entry| writer.push(entry).map_err(|error| broken(&path, error)))?;
-        writer.finish(0, 0).map_err(|error| broken(&path, error))?;
+        settle(writer, &path)?;
         table.parts += 1;
         Ok(())
     }
@@ -366,7 +368,7 @@ impl Tally {
             let target = ctx.file(&format!("lexicon{}.{place:02}.merged{next:06}", self.number));
             let mut writer = self.create(&target)?;
             merge(&few, &mut |entry| writer.push(entry).map_err(|error| broken(&target, error)))?;
-            writer.finish(0, 0).map_err(|error| broken(&target, error))?;
+            settle(writer, &target)?;
             paths.push(target);
             next += 1;
         }
@@ -375,6 +377,13 @@ impl Tally {
             remove_if_there(&ctx.file(&format!("lexicon{}.{place:02}.merged{number:06}", self.number)))
         })
     }
+}
+
+/// Ends a part: it is on the disk, since nothing in it would tell that it is not.
+fn settle(writer: Writer<BufWriter<File>>, path: &Path) -> Result<(), EngineError> {
+    let file = writer.finish(0, 0).map_err(|error| broken(path, error))?;
+    file.get_ref().sync_all().map_err(|error| EngineError::write(path, error))?;
+    journal::note(path)
 }
 
 fn table_of(hash: u64) -> usize {

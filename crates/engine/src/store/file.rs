@@ -11,7 +11,8 @@
 //! | checksum of the header | 8 |
 //! | blocks: records, then the XXH3-64 of them | up to 8 KiB + 8 each |
 //!
-//! A file is written under another name and renamed when it is whole. Nothing is read that was not checked.
+//! A file is written under another name and renamed when it is whole. Nothing is read that was not checked. Where its folder has a journal
+//! it is noted there, so that a loss of power is noticed.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use lookalike_text::hash;
 
+use super::journal;
 use crate::error::EngineError;
 
 const MAGIC: &[u8; 8] = b"lookrun\n";
@@ -160,7 +162,13 @@ impl RunWriter {
             file.write_all(&header)
         };
         write(&mut self.file).map_err(|error| EngineError::write(&self.pending, error))?;
-        std::fs::rename(&self.pending, &self.path).map_err(|error| EngineError::write(&self.path, error))
+        let journal = journal::of(&self.path);
+        let length = length(self.bytes, self.size);
+        if let Some(journal) = &journal {
+            journal.replacing(&self.path, &self.file, length)?;
+        }
+        std::fs::rename(&self.pending, &self.path).map_err(|error| EngineError::write(&self.path, error))?;
+        journal.map_or(Ok(()), |journal| journal.made(&self.path, length))
     }
 }
 
@@ -192,8 +200,7 @@ impl Run {
         }
         let run = Run { path: path.to_owned(), file, width: label.width, block: label.block(), count, mark };
         let length = run.file.metadata().map_err(|error| EngineError::read(path, error))?.len();
-        let bytes = run.bytes();
-        let expected = HEADER as u64 + bytes + bytes.div_ceil(run.block as u64) * SUM as u64;
+        let expected = self::length(run.bytes(), run.block);
         if length != expected {
             return Err(damaged(&format!("it is {length} bytes long and should be {expected}")));
         }
@@ -284,6 +291,37 @@ impl Run {
     pub fn records(self) -> Records {
         Records { run: self, next: 0, block: Vec::new(), at: 0 }
     }
+}
+
+/// Bytes of a file with so many bytes of records.
+fn length(bytes: u64, block: usize) -> u64 {
+    HEADER as u64 + bytes + bytes.div_ceil(block as u64) * SUM as u64
+}
+
+/// True when a file is a run file, of any kind, and matches all of its checksums.
+pub(crate) fn is_sound(path: &Path) -> bool {
+    check(path).unwrap_or(false)
+}
+
+fn check(path: &Path) -> Result<bool, EngineError> {
+    let file = File::open(path).map_err(|error| EngineError::read(path, error))?;
+    let mut header = [0; HEADER];
+    read_at(&file, &mut header, 0).map_err(|error| damaged_or(path, error))?;
+    let number = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));
+    let small = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes")) as usize;
+    let (width, block, count) = (small(12), small(16), number(48));
+    let known = header[..MAGIC.len()] == *MAGIC && number(64) == hash::sum(&header[..64]);
+    if !known || width == 0 || block == 0 {
+        return Ok(false);
+    }
+    let found = file.metadata().map_err(|error| EngineError::read(path, error))?.len();
+    let run = Run { path: path.to_owned(), file, width, block, count, mark: 0 };
+    if found != length(run.bytes(), block) {
+        return Ok(false);
+    }
+    let mut room = Vec::new();
+    let mut blocks = (0..run.block_count()).step_by(AT_ONCE as usize);
+    blocks.try_for_each(|index| run.blocks(index, AT_ONCE, &mut room)).map(|()| true)
 }
 
 fn damaged_or(path: &Path, error: std::io::Error) -> EngineError {

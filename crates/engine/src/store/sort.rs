@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::file::{Label, Records, Run, RunWriter};
+use super::journal::remove;
 use crate::error::EngineError;
 
 /// How a record is kept in a file. Records that compare equal are equal.
@@ -178,10 +179,6 @@ fn put<C: Codec>(codec: C, item: C::Item, writer: &mut RunWriter) -> Result<(), 
     let bytes = &mut bytes[..codec.width()];
     codec.put(item, bytes);
     writer.push(bytes)
-}
-
-fn remove(path: &Path) -> Result<(), EngineError> {
-    std::fs::remove_file(path).map_err(|error| EngineError::write(path, error))
 }
 
 fn number_of(path: &Path) -> usize {

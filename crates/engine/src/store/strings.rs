@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use super::file::{Label, Records, Run, RunWriter};
+use super::journal;
 use super::sort::{Place, clear, existing};
 use crate::error::EngineError;
 
@@ -242,7 +243,7 @@ impl OrderedStrings {
         let mut paths = existing(place)?;
         // What is behind them was merged from them by an earlier process.
         for path in paths.split_off(runs.min(paths.len())) {
-            std::fs::remove_file(&path).map_err(|error| EngineError::write(&path, error))?;
+            journal::remove(&path)?;
         }
         OrderedStrings::merge(place, columns, paths)
     }

@@ -23,7 +23,6 @@ mod parts;
 mod sets;
 pub(crate) mod tally;
 
-use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 use bucket::{Found, Hearing};
@@ -83,13 +82,16 @@ pub(crate) fn verify(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Tally, 
     }
     ctx.begin("verify", None, false);
     let partition = Partition::new(ctx, catalogue)?;
-    ctx.begin("verify", Some(partition.buckets.into()), false);
+    let pairs = candidates::count(ctx)?;
+    ctx.begin("verify", Some(pairs), false);
+    // Of a bucket that is done nobody knows any more how many it had.
+    let settled = |buckets: usize| pairs * buckets as u64 / u64::from(partition.buckets.max(1));
     let keepers = Keepers::new(ctx, catalogue)?;
     let all: Vec<u32> = (0..partition.buckets).collect();
     for group in all.chunks(AT_ONCE) {
         let todo: Vec<u32> =
             group.iter().copied().filter(|&bucket| !bucket_file(ctx, bucket, "done").exists()).collect();
-        ctx.watch.steps.fetch_add((group.len() - todo.len()) as u64, Ordering::Relaxed);
+        ctx.settle(settled(group.len() - todo.len()));
         if todo.is_empty() {
             continue;
         }
@@ -99,7 +101,6 @@ pub(crate) fn verify(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Tally, 
         for &bucket in &todo {
             ctx.check()?;
             run_bucket(ctx, catalogue, &partition, &keepers, bucket)?;
-            ctx.watch.steps.fetch_add(1, Ordering::Relaxed);
         }
     }
     if ctx.recipe.task == Task::Dedup {
@@ -193,6 +194,7 @@ fn run_bucket(
             Oversized::open(ctx, catalogue, &bucket_file(ctx, number, "spool"), partition.capacity)?;
         let (candidates, members) = (own_candidates(ctx, number)?, own_members(ctx, number)?);
         component.run(candidates, members, keepers, &target, &mut tally)?;
+        ctx.settle(Run::open(&bucket_file(ctx, number, "candidates"), Candidate::label(ctx))?.count());
     } else {
         let parts = parts_of(ctx, catalogue, partition, number)?;
         let found = match Shelf::is_seekable(catalogue) {
@@ -274,7 +276,9 @@ fn run_parts(
         .with_max_len(1)
         .map(|part| {
             ctx.check()?;
-            desks.at(|desk| desk.run(ctx, keepers, &part))
+            let found = desks.at(|desk| desk.run(ctx, keepers, &part));
+            ctx.settle(part.pairs.len() as u64);
+            found
         })
         .collect::<Result<_, _>>()?;
     for part in large {
@@ -291,6 +295,7 @@ fn run_parts(
             Hearing { ctx, part: &part, resident: &resident, by_all: true }
                 .hold(&mut Lookup::new(ctx, catalogue), keepers)?,
         );
+        ctx.settle(part.pairs.len() as u64);
     }
     Ok(found)
 }
@@ -395,7 +400,9 @@ fn run_whole(
     }
     resident.settle(ctx);
     resident.expect(ctx, part.pairs.len());
-    Hearing { ctx, part, resident: &resident, by_all: true }.hold(&mut lookup, keepers)
+    let found = Hearing { ctx, part, resident: &resident, by_all: true }.hold(&mut lookup, keepers);
+    ctx.settle(part.pairs.len() as u64);
+    found
 }
 
 /// Writes what came of the parts of a bucket.

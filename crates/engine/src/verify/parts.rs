@@ -112,12 +112,14 @@ fn pool(
             break;
         }
         if ctx.recipe.verified {
+            let all = some.len();
             some = some
                 .par_iter()
                 .with_min_len(1 << 10)
                 .copied()
                 .filter(|pair| sight.promising(ctx, pair))
                 .collect();
+            ctx.settle((all - some.len()) as u64);
         }
         pairs.extend(some.iter().map(|pair| (pair.a, pair.b)));
         if asks_again(ctx) {

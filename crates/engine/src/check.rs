@@ -1,0 +1,449 @@
+//! Is a finished folder what its summary says, and do its results hold together?
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lookalike_corpus::Corpus;
+use lookalike_model::Document;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::context::Settings;
+use crate::delivered::{self, Digested};
+use crate::error::EngineError;
+use crate::gauge::Gauge;
+use crate::job::{RUN, SUMMARY, Summary};
+use crate::recipe::{ClusterRule, JobRecipe, Task};
+use crate::shelf::Shelf;
+use crate::walk::{self, Found, WalkError, Watch};
+
+/// The first so many things that are wrong are told.
+const MOST_TOLD: usize = 20;
+/// Similarities are written with nine digits.
+const ROUNDING: f64 = 1e-8;
+/// Folders of copies, in which a file that nobody listed would be read as one of them.
+const COPIES: [&str; 3] = ["kept/", "removed/", "rejected/"];
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Checked {
+    /// Files that were read.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Removals whose witness was looked for.
+    pub removals: u64,
+    /// Documents in the copies of shards.
+    pub copied: u64,
+    /// Removals that were measured again.
+    pub measured: u64,
+    /// What is wrong, the first few in words.
+    pub wrong: Vec<String>,
+    /// How much is wrong.
+    pub mistakes: u64,
+}
+
+impl Checked {
+    fn tell(&mut self, what: impl FnOnce() -> String) {
+        self.mistakes += 1;
+        if self.wrong.len() < MOST_TOLD {
+            self.wrong.push(what());
+        }
+    }
+
+    fn expect(&mut self, what: &str, found: u64, said: u64) {
+        if found != said {
+            self.tell(|| format!("{what}: {found} are there, and {SUMMARY} says {said}"));
+        }
+    }
+}
+
+/// The part of any summary that is about files.
+#[derive(Deserialize)]
+struct Files {
+    files: BTreeMap<String, Digested>,
+}
+
+/// What `run.json` says of the input.
+#[derive(Deserialize)]
+struct Inputs {
+    #[serde(default)]
+    files: serde_json::Value,
+}
+
+/// A line of `removed.jsonl`.
+#[derive(Deserialize)]
+struct Removal {
+    id: String,
+    witness: String,
+    similarity: Option<f64>,
+    n: u64,
+    witness_n: u64,
+    against: Option<String>,
+}
+
+/// A line of `rejected.jsonl`.
+#[derive(Deserialize)]
+struct Refused {
+    side: Option<String>,
+}
+
+/// A line of `clusters.jsonl`.
+#[derive(Deserialize)]
+struct Cluster {
+    cluster: u64,
+    members_n: Vec<u64>,
+    against: Option<String>,
+}
+
+/// A finished folder that is looked at.
+pub struct Results<'r> {
+    folder: &'r Path,
+    /// What it found.
+    pub checked: Checked,
+    /// The counts and the recipe, where the folder is that of a job.
+    job: Option<(Summary, JobRecipe)>,
+}
+
+impl<'r> Results<'r> {
+    /// Compares all files of `folder` with what its summary says of them, and the counts of its tables with each other.
+    pub fn check(folder: &'r Path, watch: &Watch) -> Result<Self, EngineError> {
+        let mut results = Results { folder, checked: Checked::default(), job: None };
+        let path = folder.join(SUMMARY);
+        let text = match std::fs::read(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(EngineError::Request(format!(
+                    "{} holds no finished job: there is no {SUMMARY}; run the command that began it again",
+                    folder.display()
+                )));
+            }
+            text => text.map_err(|error| EngineError::read(&path, error))?,
+        };
+        results.checked.files += 1;
+        results.checked.bytes += text.len() as u64;
+        if !delivered::is_sealed(&text) {
+            results.checked.tell(|| format!("{SUMMARY} does not match its checksum"));
+        }
+        let Ok(Files { files }) = serde_json::from_slice(&text) else {
+            results.checked.tell(|| format!("{SUMMARY} says nothing of the files that belong to it"));
+            return Ok(results);
+        };
+        results.run_file()?;
+        let sound = results.files(&files, watch)?;
+        let recipe = std::fs::read_to_string(folder.join("recipe.toml")).unwrap_or_default();
+        if let (Ok(recipe), Ok(summary)) = (JobRecipe::from_toml(&recipe), serde_json::from_slice(&text)) {
+            results.job = Some((summary, recipe));
+        }
+        // Tables that are not what they were have been told already.
+        if sound {
+            results.tables(watch)?;
+        }
+        Ok(results)
+    }
+
+    fn run_file(&mut self) -> Result<(), EngineError> {
+        match std::fs::read(self.folder.join(RUN)) {
+            Ok(text) => {
+                self.checked.files += 1;
+                self.checked.bytes += text.len() as u64;
+                if !delivered::is_sealed(&text) {
+                    self.checked.tell(|| format!("{RUN} does not match its checksum"));
+                }
+            }
+            Err(_) => self.checked.tell(|| format!("{RUN} is gone")),
+        }
+        Ok(())
+    }
+
+    /// Compares files with their digests; true when all are right.
+    fn files(&mut self, files: &BTreeMap<String, Digested>, watch: &Watch) -> Result<bool, EngineError> {
+        let before = self.checked.mistakes;
+        for (name, said) in files {
+            watch.check()?;
+            let found = match delivered::digest_file(&self.place(name)) {
+                Ok(found) => found,
+                Err(EngineError::Read { source, .. }) => {
+                    let gone = source.kind() == std::io::ErrorKind::NotFound;
+                    self.checked.tell(|| match gone {
+                        true => format!("{name} is gone"),
+                        false => format!("{name} cannot be read: {source}"),
+                    });
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            self.checked.files += 1;
+            self.checked.bytes += found.bytes;
+            if found.bytes != said.bytes {
+                self.checked.tell(|| format!("{name} has {} bytes, and had {}", found.bytes, said.bytes));
+            } else if found != *said {
+                self.checked.tell(|| format!("{name} does not match its digest"));
+            }
+        }
+        for name in delivered::names(self.folder)? {
+            let copy = COPIES.iter().any(|folder| name.starts_with(folder));
+            if copy && !files.contains_key(&name) {
+                self.checked.tell(|| format!("{name} is none of its files"));
+            }
+        }
+        Ok(self.checked.mistakes == before)
+    }
+
+    /// Where a file of results is: in the folder, or beside it, as the table of `pairs`.
+    fn place(&self, name: &str) -> PathBuf {
+        let own = self.folder.join(name);
+        let beside = self.folder.with_extension("");
+        let has_table = self.folder.extension().is_some_and(|extension| extension == "job");
+        if has_table && name.starts_with("pairs.") && !own.exists() { beside } else { own }
+    }
+
+    fn tables(&mut self, watch: &Watch) -> Result<(), EngineError> {
+        let Some((summary, recipe)) = self.job.clone() else { return Ok(()) };
+        match recipe.task {
+            Task::Dedup => self.dedup(&summary, &recipe, watch),
+            Task::Pairs => {
+                let path = self.place("pairs.jsonl");
+                if let (Some(said), true) =
+                    (summary.pairs, path.extension().is_some_and(|end| end == "jsonl"))
+                {
+                    let mut pairs = 0;
+                    self.lines(&path, |_: serde_json::Value, _| pairs += 1)?;
+                    self.checked.expect("pairs", pairs, said);
+                }
+                Ok(())
+            }
+            Task::Compare => Ok(()),
+        }
+    }
+
+    fn dedup(&mut self, summary: &Summary, recipe: &JobRecipe, watch: &Watch) -> Result<(), EngineError> {
+        let Summary { documents, kept, removed, rejected, .. } = *summary;
+        if documents > u64::from(u32::MAX) {
+            self.checked.tell(|| {
+                format!("{SUMMARY} says that there are {documents} documents, and no job takes so many")
+            });
+            return Ok(());
+        }
+        if [kept, removed, rejected].into_iter().try_fold(0, u64::checked_add) != Some(documents) {
+            self.checked.tell(|| {
+                format!(
+                    "{kept} kept, {removed} removed and {rejected} rejected documents are not {documents}"
+                )
+            });
+        }
+        self.copies(summary, recipe, watch)?;
+        let gone = self.removals(documents, removed)?;
+        let Some(gone) = gone else { return Ok(()) };
+        let (mut clusters, mut members) = (0, 0);
+        self.lines(&self.folder.join("clusters.jsonl"), |line: Cluster, checked| {
+            clusters += 1;
+            members += line.members_n.len() as u64 - u64::from(!line.members_n.is_empty());
+            let own = line.against.is_none();
+            let others =
+                line.members_n.iter().filter(|&&n| !(gone.has(n) || own && n == line.cluster)).count();
+            let expected = u64::from(!own);
+            if others as u64 != expected || own && gone.has(line.cluster) {
+                checked.tell(|| format!("cluster {} has other documents than one that stays", line.cluster));
+            }
+        })?;
+        self.checked.expect("clusters", clusters, summary.clusters);
+        self.checked.expect("documents that clusters leave out", members, removed);
+        let mut lines = 0;
+        self.lines(&self.folder.join("rejected.jsonl"), |line: Refused, _| {
+            // Those of another corpus are none of the job's documents.
+            lines += u64::from(line.side.is_none());
+        })?;
+        self.checked.expect("rejected records", lines, rejected);
+        Ok(())
+    }
+
+    /// Who was removed; nothing where the tables are not JSON lines.
+    fn removals(&mut self, documents: u64, said: u64) -> Result<Option<Numbers>, EngineError> {
+        let path = self.folder.join("removed.jsonl");
+        if !path.exists() {
+            return Ok(None);
+        }
+        let mut gone = Numbers::new(documents);
+        self.lines(&path, |line: Removal, checked| {
+            checked.removals += 1;
+            if line.n >= documents || !gone.add(line.n) {
+                checked.tell(|| format!("removed.jsonl: document {} is there twice, or in no input", line.n));
+            }
+        })?;
+        self.lines(&path, |line: Removal, checked| {
+            let own = line.against.is_none();
+            if own && (line.witness_n >= documents || gone.has(line.witness_n)) {
+                let Removal { id, n, witness, witness_n, .. } = line;
+                checked.tell(|| {
+                    format!("{id} ({n}) was removed for {witness} ({witness_n}), which is not kept")
+                });
+            }
+        })?;
+        let found = self.checked.removals;
+        self.checked.expect("removed documents", found, said);
+        Ok(Some(gone))
+    }
+
+    /// Counts the documents in copies of shards.
+    fn copies(&mut self, summary: &Summary, recipe: &JobRecipe, watch: &Watch) -> Result<(), EngineError> {
+        let options = Arc::new(recipe.read_options()?);
+        for (name, said) in [("kept", summary.kept), ("removed", summary.removed)] {
+            if !self.folder.join(name).is_dir() {
+                continue;
+            }
+            let corpus = self.copied(name, recipe)?;
+            let mut found = 0;
+            for shard in corpus.iter().flat_map(Corpus::shards) {
+                walk::documents(shard, &options, recipe.content()?, watch, |item| {
+                    found += u64::from(matches!(item, Found::Document { .. }));
+                    Ok::<(), WalkError>(())
+                })?;
+            }
+            self.checked.copied += found;
+            self.checked.expect(&format!("documents in {name}/"), found, said);
+        }
+        Ok(())
+    }
+
+    /// The copies in a folder, if there are any: also those that a folder of input would be read without.
+    fn copied(&self, name: &str, recipe: &JobRecipe) -> Result<Option<Corpus>, EngineError> {
+        let folder = self.folder.join(name);
+        let files: Vec<PathBuf> =
+            delivered::all_names(&folder)?.into_iter().map(|name| folder.join(name)).collect();
+        if files.is_empty() {
+            return Ok(None);
+        }
+        // The folder as a whole tells more of its files, such as that they are messages.
+        Ok(Some(match Corpus::open(&[&folder], recipe.read_options()?) {
+            Ok(corpus) if corpus.left_out().is_empty() => corpus,
+            _ => Corpus::open(&files, recipe.read_options()?)?,
+        }))
+    }
+
+    /// Hands every line of a table of JSON lines to `each`; a table that is not there is none of these.
+    fn lines<T: DeserializeOwned>(
+        &mut self,
+        path: &Path,
+        mut each: impl FnMut(T, &mut Checked),
+    ) -> Result<(), EngineError> {
+        let file = match File::open(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            file => file.map_err(|error| EngineError::read(path, error))?,
+        };
+        for (number, line) in BufReader::new(file).lines().enumerate() {
+            let line = line.map_err(|error| EngineError::read(path, error))?;
+            match serde_json::from_str(&line) {
+                Ok(row) => each(row, &mut self.checked),
+                Err(error) => {
+                    self.checked.tell(|| format!("{}, line {}: {error}", path.display(), number + 1));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the input lay, as far as the run noted it.
+    pub fn inputs(&self) -> Vec<String> {
+        let text = std::fs::read(self.folder.join(RUN)).unwrap_or_default();
+        let noted = serde_json::from_slice(&text).unwrap_or(Inputs { files: serde_json::Value::Null });
+        serde_json::from_value(noted.files).unwrap_or_default()
+    }
+
+    /// The recipe of the job; refuses folders whose removals cannot be measured.
+    pub fn measurable(&self) -> Result<&JobRecipe, EngineError> {
+        let why = match &self.job {
+            None => "it is no job of `dedup`",
+            Some((_, recipe)) if recipe.task != Task::Dedup => "it is no job of `dedup`",
+            Some((_, recipe)) if !recipe.verified => "its pairs were not measured (--unverified)",
+            Some((_, recipe)) if recipe.cluster == ClusterRule::Components => {
+                "witnesses of --cluster components may be below the threshold"
+            }
+            Some((_, recipe)) if recipe.order.is_some() => {
+                "with --order-field its numbers are not those of the input"
+            }
+            Some(_) if !self.folder.join("removed.jsonl").is_file() => "its tables are not JSON lines",
+            Some((_, recipe)) => return Ok(recipe),
+        };
+        let folder = self.folder.display();
+        Err(EngineError::Request(format!("{folder} cannot be measured again: {why}; leave --measure out")))
+    }
+
+    /// Measures every removal again from the texts of the input. Removals for documents of another corpus are passed over.
+    pub fn measure(
+        &mut self,
+        corpus: &Corpus,
+        settings: &Settings,
+        work: &Path,
+        watch: &Watch,
+    ) -> Result<(), EngineError> {
+        let recipe = self.measurable()?.clone();
+        let mut removals: Vec<Removal> = Vec::new();
+        self.lines(&self.folder.join("removed.jsonl"), |line: Removal, _| {
+            removals.extend(Some(line).filter(|line| line.against.is_none()));
+        })?;
+        let wanted: BTreeSet<u64> = removals.iter().flat_map(|line| [line.n, line.witness_n]).collect();
+        let keep = &mut |n: u64, _: &Document<'_>, _: &str| wanted.contains(&n);
+        let shelf = Shelf::stock(work, (corpus, recipe.content()?), &[], ("removals", keep), watch)?;
+        let mut places: BTreeMap<u64, u32> = BTreeMap::new();
+        for place in 0..shelf.len() as u32 {
+            places.insert(shelf.line(place)?.n, place);
+        }
+        let mut pairs = BTreeMap::new();
+        for line in &removals {
+            let found = [(line.n, &line.id), (line.witness_n, &line.witness)].map(|(n, id)| {
+                let place = places.get(&n).copied()?;
+                shelf.line(place).is_ok_and(|found| found.name == *id).then_some(place)
+            });
+            match found {
+                [Some(one), Some(other)] => drop(pairs.insert((one, other), line)),
+                _ => self.checked.tell(|| {
+                    format!(
+                        "{} ({}) or {} ({}) is not in the input",
+                        line.id, line.n, line.witness, line.witness_n
+                    )
+                }),
+            }
+        }
+        let gauge = Gauge::new(&shelf, recipe.measure()?, &recipe.profile()?, settings.memory);
+        let checked = &mut self.checked;
+        gauge.measure::<EngineError>(pairs.keys().map(|&pair| Ok(pair)), watch, |pair, found| {
+            checked.measured += 1;
+            let Some(line) = pairs.get(&pair) else { return Ok(()) };
+            let said = line.similarity.unwrap_or(f64::NAN);
+            let right = found.is_some_and(|found| found.reached && (found.forward - said).abs() <= ROUNDING);
+            if !right {
+                let now = found.map_or("below the threshold".to_owned(), |found| found.forward.to_string());
+                let Removal { id, n, witness, witness_n, .. } = line;
+                checked.tell(|| {
+                    format!("{id} ({n}) is said to be {said} like {witness} ({witness_n}), and is {now}")
+                });
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Some of the numbers from 0 on, a bit each.
+struct Numbers(Vec<u64>);
+
+impl Numbers {
+    fn new(bound: u64) -> Self {
+        Numbers(vec![0; bound.div_ceil(64) as usize])
+    }
+
+    fn has(&self, number: u64) -> bool {
+        self.0.get(number as usize / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
+    }
+
+    /// Adds a number; false when it was there.
+    fn add(&mut self, number: u64) -> bool {
+        let new = !self.has(number);
+        if let Some(bits) = self.0.get_mut(number as usize / 64) {
+            *bits |= 1 << (number % 64);
+        }
+        new
+    }
+}

@@ -1,0 +1,182 @@
+//! Results that survive: digests of all files of a finished folder, and a summary that is there last.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use lookalike_corpus::write::sync::{sync, sync_folder};
+use lookalike_text::hash;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::context::{remove_if_there, write_whole};
+use crate::error::EngineError;
+use crate::job::{RUN, SUMMARY, WORK};
+
+/// What a file is known again by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Digested {
+    /// Its length.
+    pub bytes: u64,
+    /// XXH3-128 of its content.
+    pub xxh3: String,
+}
+
+/// A summary with what all other files of its folder are known again by.
+#[derive(Serialize)]
+struct Signed<'s, S> {
+    #[serde(flatten)]
+    summary: &'s S,
+    files: &'s BTreeMap<String, Digested>,
+}
+
+/// The field that a small file ends with: a checksum of all that stands before it.
+const CHECKSUM: &str = ",\n  \"checksum\": \"";
+const CLOSE: &str = "\"\n}\n";
+
+/// Digests a file.
+pub fn digest_file(path: &Path) -> Result<Digested, EngineError> {
+    let failed = |error| EngineError::read(path, error);
+    let mut file = File::open(path).map_err(failed)?;
+    let (mut sum, mut bytes, mut room) = (Xxh3::new(), 0, vec![0; 256 << 10]);
+    loop {
+        let read = file.read(&mut room).map_err(failed)?;
+        if read == 0 {
+            return Ok(Digested { bytes, xxh3: format!("{:032x}", sum.digest128()) });
+        }
+        bytes += read as u64;
+        sum.update(&room[..read]);
+    }
+}
+
+/// The names of all files under a folder, scratch files excepted, with `/` between folders.
+pub fn names(folder: &Path) -> Result<Vec<String>, EngineError> {
+    let mut found = all_names(folder)?;
+    found.retain(|name| !name.strip_prefix(WORK).is_some_and(|rest| rest.starts_with('/')));
+    Ok(found)
+}
+
+/// The names of all files under a folder.
+pub(crate) fn all_names(folder: &Path) -> Result<Vec<String>, EngineError> {
+    let mut found = Vec::new();
+    gather(folder, "", &mut found)?;
+    found.sort();
+    Ok(found)
+}
+
+fn gather(folder: &Path, above: &str, found: &mut Vec<String>) -> Result<(), EngineError> {
+    for entry in std::fs::read_dir(folder).map_err(|error| EngineError::read(folder, error))? {
+        let entry = entry.map_err(|error| EngineError::read(folder, error))?;
+        // No file that is written here has a name that is no text.
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let name = format!("{above}{name}");
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => gather(&entry.path(), &format!("{name}/"), found)?,
+            Ok(kind) if kind.is_file() => found.push(name),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Makes all files under a folder, and the folder itself, survive a loss of power.
+pub fn put_on_disk(folder: &Path) -> Result<(), EngineError> {
+    let names = all_names(folder)?;
+    let mut paths: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
+    paths.extend(folders(folder, &names));
+    paths.push(folder.to_owned());
+    Ok(sync(&paths)?)
+}
+
+/// JSON for people and programs that ends with a checksum of itself.
+pub fn sealed(value: &impl Serialize) -> Vec<u8> {
+    let text = serde_json::to_string_pretty(value).expect("counts can be written");
+    let body = text.strip_suffix("\n}").unwrap_or(&text);
+    format!("{body}{CHECKSUM}{:032x}{CLOSE}", hash::digest(body.as_bytes())).into_bytes()
+}
+
+/// True when JSON that [`sealed`] made is as it was made.
+pub fn is_sealed(text: &[u8]) -> bool {
+    let Some(body) = text.len().checked_sub(CHECKSUM.len() + 32 + CLOSE.len()) else { return false };
+    let sum = format!("{CHECKSUM}{:032x}{CLOSE}", hash::digest(&text[..body]));
+    text[body..] == *sum.as_bytes()
+}
+
+/// Puts all results of `folder` on the disk, and last of all the summary. `beside` are results that are elsewhere, and `run` is what
+/// differs from run to run.
+pub(crate) fn conclude(
+    folder: &Path,
+    beside: &[(String, PathBuf)],
+    run: &impl Serialize,
+    summary: &impl Serialize,
+) -> Result<(), EngineError> {
+    write_whole(&folder.join(RUN), &sealed(run))?;
+    for name in names(folder)?.iter().filter(|name| name.ends_with(".part") && !name.contains('/')) {
+        // An earlier process did not come to the end of it.
+        remove_if_there(&folder.join(name))?;
+    }
+    let own = |name: &String| name != SUMMARY && name != RUN;
+    let names: Vec<String> = names(folder)?.into_iter().filter(own).collect();
+    let digest = |name: &String| Ok((name.clone(), digest_file(&folder.join(name))?));
+    let mut files = names.iter().map(digest).collect::<Result<BTreeMap<_, _>, EngineError>>()?;
+    let mut paths: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
+    for (name, path) in beside {
+        files.insert(name.clone(), digest_file(path)?);
+        paths.push(path.clone());
+    }
+    paths.extend([folder.join(RUN), folder.to_owned()]);
+    paths.extend(folders(folder, &names));
+    sync(&paths)?;
+    write_durably(&folder.join(SUMMARY), &sealed(&Signed { summary, files: &files }))
+}
+
+/// The folders under `folder` that files are in: their own names must survive as well.
+fn folders(folder: &Path, names: &[String]) -> Vec<PathBuf> {
+    let above = names.iter().flat_map(|name| name.match_indices('/').map(|(at, _)| &name[..at]));
+    let mut found: Vec<PathBuf> = above.map(|name| folder.join(name)).collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Writes a small file whole or not at all; when this returns, it survives a loss of power.
+pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), EngineError> {
+    let pending = path.with_added_extension("part");
+    let write = || -> std::io::Result<()> {
+        let mut file = File::create(&pending)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&pending, path)?;
+        sync_folder(path.parent().unwrap_or(Path::new("")))
+    };
+    write().map_err(|error| EngineError::write(path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_turned_bit_of_a_sealed_file_is_seen() {
+        let text = sealed(&serde_json::json!({"kept": 3, "files": {"a": 1}}));
+        assert!(is_sealed(&text) && !is_sealed(b"") && !is_sealed(&text[1..]));
+        let read: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        assert_eq!(read["kept"], 3);
+        for bit in 0..8 * text.len() {
+            let mut text = text.clone();
+            text[bit / 8] ^= 1 << (bit % 8);
+            assert!(!is_sealed(&text), "{bit}");
+        }
+    }
+
+    #[test]
+    fn digests_are_those_of_the_whole_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let content: Vec<u8> = (0..700_000u32).map(|number| (number % 251) as u8).collect();
+        std::fs::write(&path, &content).unwrap();
+        let digested = digest_file(&path).unwrap();
+        assert_eq!(digested, Digested { bytes: 700_000, xxh3: format!("{:032x}", hash::digest(&content)) });
+    }
+}

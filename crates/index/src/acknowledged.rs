@@ -1,0 +1,88 @@
+//! The mark of what is on the disk: how much of which log was put there before it was acknowledged.
+//!
+//! A log that ends before its mark has lost writes that somebody relies on. A mark may be older than the log, never newer: it is
+//! written behind what it speaks of. It is one line of fixed length with a checksum, written over the one before.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use lookalike_text::hash;
+
+use crate::error::IndexError;
+
+/// The name of the file.
+pub(crate) const NAME: &str = "acknowledged";
+
+/// So often a line is read that another process may be writing.
+const LOOKS: usize = 20;
+
+/// How much of which log is on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Acknowledged {
+    /// The log.
+    pub(crate) generation: u64,
+    /// Bytes of it.
+    pub(crate) end: u64,
+    /// The chain of checksums up to there.
+    pub(crate) chain: u64,
+}
+
+/// The path of the file in an index.
+pub(crate) fn path(folder: &Path) -> PathBuf {
+    folder.join(NAME)
+}
+
+impl Acknowledged {
+    /// The line.
+    pub(crate) fn line(self) -> String {
+        let Acknowledged { generation, end, chain } = self;
+        let words = format!("{generation:020} {end:020} {chain:016x}");
+        format!("{words} {:016x}\n", hash::sum(words.as_bytes()))
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let mut words = line.split_whitespace();
+        let (generation, end) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        let found = Acknowledged { generation, end, chain: u64::from_str_radix(words.next()?, 16).ok()? };
+        (found.line() == line).then_some(found)
+    }
+
+    /// The mark of the index in a folder.
+    pub(crate) fn read(folder: &Path) -> Result<Self, IndexError> {
+        let path = path(folder);
+        for _ in 0..LOOKS {
+            let bytes = std::fs::read(&path).map_err(|error| IndexError::read(&path, error))?;
+            if let Some(found) = std::str::from_utf8(&bytes).ok().and_then(Acknowledged::parse) {
+                return Ok(found);
+            }
+            std::thread::yield_now();
+        }
+        Err(IndexError::damaged(&path, "it does not match its checksum"))
+    }
+
+    /// Writes the mark over the one before.
+    pub(crate) fn write(self, mut file: &File) -> std::io::Result<()> {
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(self.line().as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_turned_bit_of_a_mark_is_seen_and_all_marks_are_of_one_length() {
+        let mark = Acknowledged { generation: 3, end: 12_345, chain: 7 };
+        let line = mark.line();
+        assert_eq!(Acknowledged::parse(&line), Some(mark));
+        let most = Acknowledged { generation: u64::MAX, end: u64::MAX, chain: u64::MAX };
+        assert_eq!(most.line().len(), line.len());
+        for bit in 0..8 * line.len() {
+            let mut bytes = line.clone().into_bytes();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(std::str::from_utf8(&bytes).ok().and_then(Acknowledged::parse), None, "{bit}");
+        }
+    }
+}
