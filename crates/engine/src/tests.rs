@@ -853,3 +853,30 @@ fn verification_counts_every_candidate_pair_once() {
         );
     }
 }
+
+#[test]
+fn a_torn_ticket_begins_anew_and_one_of_another_command_is_left_alone() {
+    let lines = generated(60, 4);
+    let folder = tempfile::tempdir().unwrap();
+    let work = |name: &str| folder.path().join("work").join(name);
+    let open = || job(recipe("minhash"), &lines, settings()).open(folder.path());
+    let Opened::Open(mut first) = open().unwrap() else { panic!("the job is finished") };
+    let expected = first.run(&Watch::default()).unwrap().summary;
+    drop(first);
+    std::fs::write(work("copies"), "").unwrap();
+    let Opened::Open(again) = open().unwrap() else { panic!("the job is finished") };
+    assert!(!again.lost_files());
+    drop(again);
+    assert!(work("verified.done").exists() && work("copies").exists());
+    // Whoever wrote it knows what the scratch files are.
+    let foreign = "{\"recipe\":\"\"}";
+    std::fs::write(work("job.json"), format!("{foreign}\n{}\n", crate::job::digest_of(foreign.as_bytes())))
+        .unwrap();
+    assert!(matches!(open(), Err(EngineError::Damaged { .. })));
+    assert!(work("verified.done").exists() && work("copies").exists());
+    std::fs::write(work("job.json"), "{\"rec").unwrap();
+    let Opened::Open(mut anew) = open().unwrap() else { panic!("the job is finished") };
+    assert!(anew.lost_files());
+    assert!(!work("verified.done").exists() && !work("copies").exists());
+    assert_eq!(anew.run(&Watch::default()).unwrap().summary, expected);
+}

@@ -398,5 +398,12 @@ mod tests {
         std::fs::write(foreign.path().join("x"), "").unwrap();
         let error = Workplace::take(foreign.path(), "recipe", &mut corpora(["a", "b"])).unwrap_err();
         assert!(matches!(error, EngineError::NotAJob { .. }));
+        // Nor is a folder ours in which somebody else keeps his work.
+        let foreign = tempfile::tempdir().unwrap();
+        std::fs::create_dir(foreign.path().join(WORK)).unwrap();
+        std::fs::write(foreign.path().join(WORK).join("mine"), "x").unwrap();
+        let error = Workplace::take(foreign.path(), "recipe", &mut corpora(["a", "b"])).unwrap_err();
+        assert!(matches!(error, EngineError::NotAJob { .. }));
+        assert!(foreign.path().join(WORK).join("mine").exists());
     }
 }

@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lookalike_corpus::write::Sink;
+use lookalike_corpus::write::sync::sync;
 use lookalike_corpus::{Compression, Corpus, CorpusError, Item, Losses, Origin, ReadOptions, Shard};
 use lookalike_engine::walk::{self, WalkError, Watch};
 use lookalike_model::{Rejection, Unit};
@@ -115,6 +116,8 @@ impl Selected {
             part.append_rejections(&mut sink).map_err(writing(&path_of_rejected))?;
         }
         sink.finish()?;
+        // On the disk before anything says that they are whole.
+        sync(&[path.clone(), path_of_rejected])?;
         sweep(folder);
         let missing = names.iter().zip(&seen).filter(|(_, seen)| !**seen);
         let selected = Selected {

@@ -126,6 +126,8 @@ struct State {
     durable: BTreeSet<String>,
     /// Something is in the journal that is not on the disk.
     behind: bool,
+    /// A line could not be written: nobody could read what stands behind it, and so nothing does, and no file goes any more.
+    broken: Option<std::io::ErrorKind>,
 }
 
 impl State {
@@ -157,7 +159,7 @@ impl State {
         let file = write().map_err(|error| EngineError::write(path, error))?;
         let durable = now.files.keys().cloned().collect();
         let lines = entries.len() as u64;
-        Ok(State { file, chain, lines, now, unsynced: BTreeMap::new(), durable, behind: false })
+        Ok(State { file, chain, lines, now, unsynced: BTreeMap::new(), durable, behind: false, broken: None })
     }
 }
 
@@ -204,7 +206,8 @@ fn hold<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The journal of the folder that a file is in, if it has one.
 pub(crate) fn of(path: &Path) -> Option<Arc<Journal>> {
     let folder = path.parent()?;
-    hold(&OPEN).iter().filter_map(Weak::upgrade).find(|journal| journal.folder == folder)
+    // One that is on its way out may still be there, before the one that came behind it.
+    hold(&OPEN).iter().rev().filter_map(Weak::upgrade).find(|journal| journal.folder == folder)
 }
 
 /// Notes a file that is whole and on the disk.
@@ -291,8 +294,14 @@ impl Journal {
     }
 
     fn append(&self, state: &mut State, entry: &Entry) -> Result<(), EngineError> {
+        if let Some(kind) = state.broken {
+            return Err(EngineError::write(&self.path, kind.into()));
+        }
         let line = line(entry, &mut state.chain);
-        state.file.write_all(line.as_bytes()).map_err(|error| EngineError::write(&self.path, error))?;
+        if let Err(error) = state.file.write_all(line.as_bytes()) {
+            state.broken = Some(error.kind());
+            return Err(EngineError::write(&self.path, error));
+        }
         state.now.take(entry, state.lines as usize);
         state.lines += 1;
         Ok(())
@@ -681,6 +690,23 @@ mod tests {
             Listing::of(&entries[..lines]).files.contains_key("of a")
         };
         assert!(promised(&entries), "it went before what was made of it was on the disk");
+    }
+
+    #[test]
+    fn behind_a_line_that_could_not_be_written_nothing_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        half_synced(folder.path());
+        let (journal, _) = open(folder.path());
+        let path = folder.path().join(NAME);
+        let good = std::mem::replace(&mut hold(&journal.state).file, File::open(&path).unwrap());
+        remove(&folder.path().join("a")).unwrap_err();
+        // There is room again.
+        hold(&journal.state).file = good;
+        remove(&folder.path().join("b")).unwrap_err();
+        journal.made(&folder.path().join("c"), 1).unwrap_err();
+        drop(journal);
+        assert!(!open(folder.path()).1.lost);
+        assert_eq!(names(folder.path()), ["a", "b", "c", "d", "lock"]);
     }
 
     #[test]
