@@ -120,7 +120,7 @@ pub(crate) fn give_back(folder: &Path, made: bool) {
     let begun = |name: &std::ffi::OsStr| {
         let name = name.to_string_lossy();
         let ours = [LOCK, TICKET, journal::NAME].contains(&&*name);
-        ours || name.starts_with('u') && !name.ends_with(".done")
+        ours || name.starts_with('u') && !(name.ends_with(".done") || name.ends_with(".begun"))
     };
     if !names().all(|name| begun(&name)) {
         return;
@@ -181,8 +181,12 @@ mod tests {
     #[test]
     fn a_folder_is_given_back_when_nothing_was_read() {
         let root = tempfile::tempdir().unwrap();
-        for (file, gone) in [("work/u000000.docs", true), ("work/u000000.done", false), ("work/stdin", false)]
-        {
+        for (file, gone) in [
+            ("work/u000000.docs.part", true),
+            ("work/u000000.begun", false),
+            ("work/u000000.done", false),
+            ("work/stdin", false),
+        ] {
             let folder = root.path().join("job");
             fs::create_dir_all(folder.join(WORK)).unwrap();
             for name in ["work/lock", "work/job.json", file] {

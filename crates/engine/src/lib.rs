@@ -66,7 +66,7 @@ mod survey;
 #[cfg(test)]
 mod tables;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod verify;
 pub mod walk;
 pub mod workplace;

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use lookalike_corpus::{Corpus, Format, Item, LineReader, Lines, LinesView, ReadOptions, Reader, Shard};
+use lookalike_corpus::{
+    Corpus, CorpusError, Format, Item, LineReader, Lines, LinesView, ReadOptions, Reader, Shard,
+};
 use lookalike_model::{Content, Document, Extras, Media, Place, Rejection};
 
 use crate::error::EngineError;
@@ -277,8 +279,21 @@ struct Source<'c> {
     records: u64,
     unit: usize,
     batch_bytes: usize,
+    /// The rest of a batch whose front was passed over.
+    begun: Option<Batch>,
     /// Batches that are done with, for their memory.
     spare: &'c Spare<Batch>,
+}
+
+/// The records at the front of a unit that an earlier process is done with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Passed {
+    /// Shards that it came to the end of.
+    pub shards: usize,
+    /// Records of the next shard.
+    pub records: u64,
+    /// All of these records.
+    pub all: u64,
 }
 
 impl Source<'_> {
@@ -287,9 +302,11 @@ impl Source<'_> {
         if self.watch.stopped() {
             return Err(EngineError::Stopped);
         }
+        if let Some(batch) = self.begun.take() {
+            return Ok(Some(self.hand_out(batch)));
+        }
         let mut batch = self.spare.take();
         batch.clear();
-        (batch.first, batch.unit) = (self.records, self.unit);
         while batch.bytes() < self.batch_bytes {
             if self.reader.is_none() && !self.open()? {
                 break;
@@ -299,10 +316,61 @@ impl Source<'_> {
             }
             self.read(&mut batch)?;
         }
+        Ok((!batch.is_empty() || !batch.ends.is_empty()).then(|| self.hand_out(batch)))
+    }
+
+    /// Numbers and weighs a batch, and counts its records.
+    fn hand_out(&mut self, mut batch: Batch) -> Batch {
+        (batch.first, batch.unit) = (self.records, self.unit);
         batch.weigh();
-        self.records += batch.len() as u64;
-        self.watch.documents.fetch_add(batch.len() as u64, Ordering::Relaxed);
-        Ok((!batch.is_empty() || !batch.ends.is_empty()).then_some(batch))
+        self.count(batch.len() as u64);
+        batch
+    }
+
+    fn count(&mut self, records: u64) {
+        self.records += records;
+        self.watch.documents.fetch_add(records, Ordering::Relaxed);
+    }
+
+    /// Passes over the first records of the unit: their bytes are read, and nothing is made of them.
+    fn pass(&mut self, passed: Passed) -> Result<(), EngineError> {
+        let (done, rest) = self.shards.split_at(passed.shards.min(self.shards.len()));
+        let bytes = done.iter().filter_map(|shard| shard.bytes).sum();
+        self.watch.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.shards = rest;
+        self.count(passed.all);
+        if passed.records > 0 && self.open()? {
+            self.pass_records(passed.records)?;
+        }
+        Ok(())
+    }
+
+    /// Passes over records of the open shard.
+    fn pass_records(&mut self, mut left: u64) -> Result<(), EngineError> {
+        let mut batch = self.spare.take();
+        while left > 0 {
+            if self.watch.stopped() {
+                return Err(EngineError::Stopped);
+            }
+            batch.clear();
+            if !self.take_lines(&mut batch)? {
+                self.read(&mut batch)?;
+            }
+            let found = batch.len() as u64;
+            if found > left {
+                batch.lines.pass(left as usize);
+                self.begun = Some(batch);
+                return Ok(());
+            }
+            left -= found;
+            if left > 0 && self.reader.is_none() {
+                let name = self.shard.map_or_else(String::new, |shard| shard.name.clone());
+                let what = "it has fewer records than were read of it before".to_owned();
+                return Err(CorpusError::Changed { name, what }.into());
+            }
+        }
+        self.spare.give_back(batch);
+        Ok(())
     }
 
     fn open(&mut self) -> Result<bool, EngineError> {
@@ -453,6 +521,13 @@ enum Work<'f, T> {
     Pool(&'f Sender<Task<T>>),
 }
 
+impl<T> Feed<'_, T> {
+    /// Passes over the records that an earlier process is done with. Comes before the first result.
+    pub(crate) fn pass(&mut self, passed: Passed) -> Result<(), EngineError> {
+        self.source.pass(passed)
+    }
+}
+
 impl<T: Weight> Feed<'_, T> {
     /// The result of the next batch, or none at the end of the unit.
     #[expect(clippy::should_implement_trait, reason = "it may fail, which `Iterator` cannot say")]
@@ -577,6 +652,7 @@ impl<'c> Line<'c> {
             records: 0,
             unit,
             batch_bytes: self.shape.batch_bytes(),
+            begun: None,
             spare: &self.spare,
         };
         Feed {

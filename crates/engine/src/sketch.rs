@@ -12,6 +12,10 @@
 //! | `u000000.rejected` | rejections as JSON lines | their length |
 //! | `u000000.values` | the field that documents are ordered by, if one is | its length + 4 |
 //! | `u000000.done` | counts per shard | - |
+//!
+//! While it is written, `u000000.begun` says how far the last checkpoint came.
+
+mod unit;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -25,17 +29,15 @@ use lookalike_text::extract::Extractor;
 use lookalike_text::hash::{self, Secret};
 use serde::{Deserialize, Serialize};
 
-use crate::context::{Context, Kept, remove_if_there};
+use crate::context::{Context, Kept};
 use crate::error::EngineError;
 use crate::panel::{Panel, Seat};
-use crate::pipeline::{self, Batch, Feed, HEAVY, Record, Spare, Unit, Weight};
+use crate::pipeline::{self, Batch, HEAVY, Record, Spare, Unit, Weight};
 use crate::reading::Readings;
 use crate::recipe::{Keep, Order, Task, Within};
-use crate::room::Foresight;
 use crate::sieve::Sieve;
-use crate::store::file::RunWriter;
-use crate::store::sort::{Posting, Postings, Sorter, existing};
-use crate::store::symbols::{BlockBuilder, SpoolWriter};
+use crate::store::sort::Posting;
+use crate::store::symbols::BlockBuilder;
 
 /// What is known of every document, at fixed width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -150,9 +152,6 @@ pub(crate) fn unit_file(ctx: &Context<'_>, unit: usize, what: &str) -> PathBuf {
     ctx.file(&format!("u{unit:06}.{what}"))
 }
 
-/// The files of a unit beside its key runs and the one that says it is done.
-const FILES: [&str; 6] = ["docs", "names", "payload", "spool", "rejected", "values"];
-
 /// Sketches every unit that is not yet done. Of two corpora that are compared the smaller one comes first, and of the other
 /// only those keys are kept that it may share with the first. A document of the left side stands for equal ones of the right
 /// side; where its keys may differ from theirs, all of them must be kept, and the left side comes first.
@@ -226,7 +225,7 @@ impl Part<'_> {
                 let wanted = Wanted { spooled: kept[batch.unit].spooled, sieve };
                 workshop.sketch(ctx, batch, wanted, &heavy, &spare)
             },
-            |index, feed| write_unit(ctx, self.first + todo[index], kept[index], buffer, feed, &spare),
+            |index, feed| unit::write(ctx, self.first + todo[index], kept[index], buffer, feed, &spare),
         )
     }
 }
@@ -238,101 +237,6 @@ struct Wanted<'s> {
     spooled: bool,
     /// Only keys that pass; nothing else of a document that has none.
     sieve: Option<&'s Sieve>,
-}
-
-/// Writes one unit from the sketches of its batches.
-fn write_unit(
-    ctx: &Context<'_>,
-    unit: usize,
-    kept: Kept,
-    buffer: usize,
-    feed: &mut Feed<'_, Result<Sketched, EngineError>>,
-    spare: &Spare<Sketched>,
-) -> Result<(), EngineError> {
-    for file in FILES {
-        remove_if_there(&unit_file(ctx, unit, file))?;
-    }
-    let create =
-        |what: &'static str, width| RunWriter::create(&unit_file(ctx, unit, what), ctx.label(what, width));
-    let mut docs = create("docs", Row::WIDTH)?;
-    let mut names = create("names", 1)?;
-    let mut payload = create("payload", ctx.panel.width())?;
-    let mut rejected = create("rejected", 1)?;
-    let mut values = match ctx.order {
-        Some(Order::Field(_)) => Some(create("values", 1)?),
-        _ => None,
-    };
-    let Kept { spooled, seekable } = kept;
-    let mut spool = match spooled {
-        true => Some(SpoolWriter::create(&unit_file(ctx, unit, "spool"), ctx.stamp)?),
-        false => None,
-    };
-    let mut keys = key_sorters(ctx, unit, buffer)?;
-    let made = vec![Made::default(); keys.len()];
-    let mut meta = UnitMeta { shards: Vec::new(), key_runs: Vec::new(), made, spooled, seekable };
-    let mut open = ShardMeta::new();
-    let mut records = 0u64;
-    while let Some(batch) = feed.next()? {
-        let mut batch = batch?;
-        let offset = names.position();
-        for row in &batch.rows {
-            docs.push(&Row { names: row.names + offset, ..*row }.encode())?;
-        }
-        names.push(&batch.names)?;
-        payload.push(&batch.payload)?;
-        rejected.push(&batch.rejected)?;
-        if let Some(values) = &mut values {
-            values.push(&batch.values)?;
-        }
-        if let Some(spool) = &mut spool {
-            spool.push(&batch.spool)?;
-        }
-        for (keys, batch) in keys.iter_mut().zip(&batch.keys) {
-            batch.iter().try_for_each(|&posting| keys.push(posting))?;
-        }
-        meta.made.iter_mut().zip(&batch.made).for_each(|(all, made)| all.add(made));
-        records += batch.rows.len() as u64;
-        open.take(&mut batch, &mut meta.shards);
-        spare.give_back(batch);
-    }
-    if records > u64::from(u32::MAX - 1) {
-        return Err(EngineError::TooMany);
-    }
-    docs.finish()?;
-    names.finish()?;
-    payload.finish()?;
-    rejected.finish()?;
-    values.map_or(Ok(()), RunWriter::finish)?;
-    spool.map_or(Ok(()), SpoolWriter::finish)?;
-    for keys in keys {
-        meta.key_runs.push(keys.into_runs()?.len());
-    }
-    ctx.save(&format!("u{unit:06}.done"), &meta)?;
-    // Of two corpora that are compared the first takes more than the other, and tells nothing of it.
-    if ctx.recipe.task == Task::Compare {
-        return Ok(());
-    }
-    // What is done counts as read, and what was taken for it is there.
-    let read = ctx.watch.bytes.load(std::sync::atomic::Ordering::Relaxed);
-    Foresight::of(is_of_unit).look(ctx, read, ctx.input_bytes().unwrap_or(0))
-}
-
-/// True for the name of one of a unit's files.
-fn is_of_unit(name: &str) -> bool {
-    name.strip_prefix('u').is_some_and(|number| number.starts_with(|first: char| first.is_ascii_digit()))
-}
-
-/// A sorter for the keys of each method.
-fn key_sorters(ctx: &Context<'_>, unit: usize, buffer: usize) -> Result<Vec<Sorter<Postings>>, EngineError> {
-    let proposers = ctx.panel.proposers();
-    let sorter = |(number, seat): (usize, &Seat)| {
-        let place = ctx.place(&format!("u{unit:06}.keys{number}"));
-        for run in existing(&place)? {
-            remove_if_there(&run)?;
-        }
-        Ok(Sorter::new(place, Postings { tagged: seat.method.tagged() }, buffer / proposers.len()))
-    };
-    proposers.iter().enumerate().map(sorter).collect()
 }
 
 impl ShardMeta {

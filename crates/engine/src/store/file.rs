@@ -19,6 +19,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use lookalike_text::hash;
+use serde::{Deserialize, Serialize};
 
 use super::journal;
 use crate::error::EngineError;
@@ -77,6 +78,15 @@ impl Label {
     }
 }
 
+/// How far a file had been written at a moment that a later process can go back to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Written {
+    /// Bytes pushed until then.
+    bytes: u64,
+    /// Those of them that fill no block yet.
+    open: Vec<u8>,
+}
+
 /// Writes a run file.
 #[derive(Debug)]
 pub struct RunWriter {
@@ -101,6 +111,47 @@ impl RunWriter {
         let block = Vec::with_capacity(size);
         let path = path.to_owned();
         Ok(RunWriter { label, path, pending, file, block, finished: Vec::new(), size, bytes: 0 })
+    }
+
+    /// Goes on with a file from where it had been written to; nothing when it is not there, or shorter than that.
+    pub(crate) fn resume(path: &Path, label: Label, written: Written) -> Result<Option<Self>, EngineError> {
+        let pending = path.with_added_extension("part");
+        let (size, Written { bytes, open }) = (label.block(), written);
+        let Some(full) = bytes.checked_sub(open.len() as u64) else { return Ok(None) };
+        let length = HEADER as u64 + full + full / size as u64 * SUM as u64;
+        let go_back = || -> std::io::Result<Option<File>> {
+            let mut file = match File::options().read(true).write(true).open(&pending) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+                file => file?,
+            };
+            if file.metadata()?.len() < length || full % size as u64 > 0 {
+                return Ok(None);
+            }
+            file.set_len(length)?;
+            file.seek(SeekFrom::End(0))?;
+            Ok(Some(file))
+        };
+        let file = go_back().map_err(|error| EngineError::write(&pending, error))?;
+        let mut block = Vec::with_capacity(size);
+        block.extend_from_slice(&open);
+        let path = path.to_owned();
+        Ok(file.map(|file| RunWriter {
+            label,
+            path,
+            pending,
+            file,
+            block,
+            finished: Vec::new(),
+            size,
+            bytes,
+        }))
+    }
+
+    /// A moment that a later process can go back to.
+    pub(crate) fn checkpoint(&mut self) -> Result<Written, EngineError> {
+        self.write_finished()?;
+        self.file.sync_data().map_err(|error| EngineError::write(&self.pending, error))?;
+        Ok(Written { bytes: self.bytes, open: self.block.clone() })
     }
 
     /// Appends bytes; records of the file's width, one or many, or parts of them.

@@ -5,7 +5,8 @@
 //! file that gets its name and every one that goes is a line of the journal, and now and then all files are put on the disk
 //! and a line says so. Whoever opens the folder again compares:
 //!
-//! - Files that no line names are removed: they came behind the end of the journal.
+//! - Files that no line names are removed: they came behind the end of the journal. Those that are being written stay where a checkpoint
+//!   is there that goes on with them.
 //! - When a file that should be there is gone, is of another length, or does not match its checksums, power was lost. The folder goes
 //!   back to the last line that says that all is on the disk.
 //! - What is there then is put on the disk, and a new journal says so.
@@ -103,6 +104,13 @@ impl Listing {
             }
             Entry::Synced(_) => {}
         }
+    }
+
+    /// True for a file that is being written and that a checkpoint goes on with: `u000000.docs.part` belongs to `u000000.begun`, which
+    /// was written when so much of it as it says was on the disk.
+    fn has_checkpoint_of(&self, name: &str) -> bool {
+        let stem = name.strip_suffix(".part").and_then(|name| name.split('.').next());
+        stem.is_some_and(|stem| self.files.contains_key(&format!("{stem}.begun")))
     }
 
     /// Where a file is: by its name, or still by the one that it had before.
@@ -510,9 +518,10 @@ fn keep_only(folder: &Path, listing: &Listing, others: &[&str]) -> Result<(), En
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();
-        let listed = name
-            .to_str()
-            .is_some_and(|name| listing.files.contains_key(name) || others.contains(&name) || name == NAME);
+        let listed = name.to_str().is_some_and(|name| {
+            let known = listing.files.contains_key(name) || listing.has_checkpoint_of(name);
+            known || others.contains(&name) || name == NAME
+        });
         if !listed && entry.file_type().is_ok_and(|kind| kind.is_file()) {
             let path = entry.path();
             std::fs::remove_file(&path).map_err(|error| EngineError::write(&path, error))?;

@@ -90,6 +90,31 @@ impl<C: Codec> Sorter<C> {
         Ok((sorter, last.map(|(_, mark)| mark)))
     }
 
+    /// Goes on with the first runs that an earlier process left behind; nothing when there are not so many.
+    pub(crate) fn with_runs(
+        place: Place,
+        codec: C,
+        bytes: usize,
+        runs: usize,
+    ) -> Result<Option<Self>, EngineError> {
+        let mut sorter = Sorter::new(place, codec, bytes);
+        let mut found = existing(&sorter.place)?;
+        if found.len() < runs {
+            return Ok(None);
+        }
+        found.split_off(runs).iter().try_for_each(|path| remove(path))?;
+        (sorter.runs, sorter.next) = (found, runs);
+        Ok(Some(sorter))
+    }
+
+    /// Puts what is in memory to disk; returns the number of all runs.
+    pub(crate) fn checkpoint_all(&mut self) -> Result<usize, EngineError> {
+        if !self.buffer.is_empty() {
+            self.spill(0)?;
+        }
+        Ok(self.runs.len())
+    }
+
     /// Equal records are wanted once or more, not as often as they came.
     pub fn distinct(mut self) -> Self {
         self.distinct = true;

@@ -16,7 +16,8 @@ use crate::error::EngineError;
 /// A block ends when it holds this many symbols.
 const FULL: usize = 48 << 10;
 
-fn label(stamp: u128) -> Label {
+/// The label of a file of blocks.
+pub(crate) fn label(stamp: u128) -> Label {
     Label::new("symbols", 1, stamp)
 }
 

@@ -66,6 +66,15 @@ impl Lines {
         self.rows = None;
     }
 
+    /// Forgets the first lines; those behind them keep their numbers and places.
+    pub fn pass(&mut self, lines: usize) {
+        match &mut self.rows {
+            Some(stretch) => stretch.range.start += lines,
+            None => drop(self.bounds.drain(..lines)),
+        }
+        self.first += lines as u64;
+    }
+
     /// Takes rows of a table instead of lines.
     pub(crate) fn take_rows(&mut self, rows: Rows, range: Range<usize>, bytes: usize) {
         self.rows = Some(Stretch { rows, range, bytes });
