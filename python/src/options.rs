@@ -113,12 +113,7 @@ impl<'py> Options<'py> {
             revisions: self.flag("revisions")?,
             namespaces: self.read("namespaces", asked::namespaces)?.unwrap_or(other.namespaces),
             format: self.read("input_format", asked::format)?,
-            addresses: other.addresses,
-            extras: other.extras,
-            max_rejected: other.max_rejected,
-            others: other.others,
-            decoding: other.decoding,
-            skip_unreadable: other.skip_unreadable,
+            ..ReadOptions::default()
         };
         let contents =
             [("page", ContentMode::Page), ("main", ContentMode::Main), ("email", ContentMode::Email)];

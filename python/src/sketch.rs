@@ -64,7 +64,7 @@ fn sketch_all(
 ) -> Result<RecordBatch, Failure> {
     let longest = corpus.options().max_document_bytes as u64;
     // One unit after the other: rows come in the order of the input.
-    let shape = pipeline::Shape { drivers: 1, ..settings.shape(settings.room(longest)?, longest) };
+    let shape = settings.shape(settings.room(longest)?, longest).one_by_one();
     watch.begin(Stage { name: "sketch", total: corpus.bytes(), reads: true });
     let columns = Mutex::new(Columns::default());
     pipeline::run(

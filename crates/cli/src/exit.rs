@@ -54,7 +54,9 @@ impl Failure {
     pub fn code(&self) -> u8 {
         match self {
             Failure::Usage(_) => USAGE,
-            Failure::Work(WalkError::Corpus(CorpusError::UnknownOutput { .. })) => USAGE,
+            Failure::Work(WalkError::Corpus(
+                CorpusError::UnknownOutput { .. } | CorpusError::Memory { .. },
+            )) => USAGE,
             Failure::Work(WalkError::Corpus(CorpusError::TooManyRejected { .. }))
             | Failure::Job(EngineError::Corpus(CorpusError::TooManyRejected { .. })) => TOO_MANY_REJECTED,
             Failure::Work(WalkError::Stopped) => INTERRUPTED,

@@ -21,7 +21,7 @@ use crate::no_data::{self, LeftOut, NoData};
 use crate::reader::{Damage, Records};
 use crate::record::Ledger;
 use crate::table::{Rows, Table};
-use crate::{CorpusError, Decoding, Format, ReadOptions, Reader};
+use crate::{CorpusError, Format, ReadOptions, Reader};
 
 /// Where the bytes of a shard are.
 #[derive(Debug, Clone)]
@@ -160,11 +160,6 @@ impl Corpus {
     /// How they are read.
     pub fn options(&self) -> &Arc<ReadOptions> {
         &self.options
-    }
-
-    /// Bounds the memory that decoders of compressed shards may take.
-    pub fn bound_decoders(&mut self, decoding: Decoding) {
-        Arc::make_mut(&mut self.options).decoding = decoding;
     }
 
     /// Size of all shards on disk, where known for every one.
@@ -494,7 +489,7 @@ impl Shard {
             Counted { inner, count: consumed.clone(), hash: Box::new(Xxh3::new()), digest: digest.clone() };
         let raw = Replay::new(Box::new(counted));
         let named = crate::Compression::named(Path::new(&self.name));
-        Stream::open(raw, named, options.decoding).map_err(self.reading())
+        Stream::open(raw, named, options.decoding.share()).map_err(self.reading())
     }
 
     /// Puts the shard's bytes, uncompressed, into a file of their own.

@@ -166,6 +166,14 @@ pub enum CorpusError {
         /// What the system said.
         source: io::Error,
     },
+    /// The memory that may be taken is too small to read something.
+    #[error("--memory is too small: {why} needs at least {} MB; give --memory {}M", needed.div_ceil(1 << 20), needed.div_ceil(1 << 20))]
+    Memory {
+        /// What needs it.
+        why: String,
+        /// Bytes that would do.
+        needed: u64,
+    },
     /// The input needs a part of lookalike that was not built in.
     #[error("{name} needs lookalike built with the cargo feature `{feature}`")]
     NotBuilt {

@@ -61,12 +61,12 @@ pub mod write;
 
 pub use corpus::{BytesAt, Corpus, Origin, Shard};
 pub use error::CorpusError;
-pub use formats::jsonl::{LineReader, Lines, LinesView};
+pub use formats::jsonl::{LineReader, Lines, LinesView, MOST_TOGETHER};
 pub use input::compression::Compression;
 pub use list::List;
 pub use losses::{Loss, Losses, MaxRejected};
 pub use no_data::{LeftOut, NoData};
-pub use options::{Decoding, Fields, Namespaces, ReadOptions};
+pub use options::{Decoding, Fields, Namespaces, ReadOptions, Share};
 pub use reader::{Item, Reader};
 pub use sniff::Format;
 pub use table::{Rows, Table, TableRow};

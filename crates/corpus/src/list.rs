@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use std::path::Path;
 
 use crate::input::{Replay, Stream};
-use crate::options::Decoding;
+use crate::options::Share;
 use crate::{Compression, CorpusError};
 
 /// The bytes of a file, uncompressed, to be read line by line. Damage is an error: a list of which a part is missing says
@@ -34,9 +34,8 @@ impl List {
             _ => File::open(path).map(|file| Box::new(file) as Box<dyn Read + Send>),
         };
         let name = path.display().to_string();
-        let opened = source.and_then(|source| {
-            Stream::open(Replay::new(source), Compression::named(path), Decoding::default())
-        });
+        let opened = source
+            .and_then(|source| Stream::open(Replay::new(source), Compression::named(path), Share::default()));
         opened.map(|stream| List { stream }).map_err(CorpusError::reading(&name))
     }
 }

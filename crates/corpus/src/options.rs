@@ -1,6 +1,8 @@
 //! How a corpus is to be read: what changes which documents come out.
 
-use crate::{Format, MaxRejected};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::{CorpusError, Format, MaxRejected};
 
 /// Names of the fields or columns that make a document.
 ///
@@ -39,31 +41,80 @@ pub enum Namespaces {
     All,
 }
 
-/// Memory for decoders of compressed files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Decoding {
-    /// Most memory that the process may take, in bytes.
-    pub memory: u64,
-    /// One decoder may take the so-manieth part of it.
-    pub share: u64,
-}
+/// Memory for decoders: the windows of compressed files, and the pages of Parquet. It changes which files can be read, and nothing that
+/// is read. All clones share it, and it may be set at any time.
+#[derive(Debug, Clone, Default)]
+pub struct Decoding(Arc<RwLock<Share>>);
 
-impl Default for Decoding {
-    /// No bound but those of the formats.
-    fn default() -> Self {
-        Decoding { memory: u64::MAX, share: 1 }
+impl PartialEq for Decoding {
+    /// What is read is equal for any.
+    fn eq(&self, _: &Self) -> bool {
+        true
     }
 }
+
+impl Eq for Decoding {}
 
 impl Decoding {
-    /// Most bytes that one decoder may take.
-    pub(crate) fn most(self) -> u64 {
-        self.memory / self.share.max(1)
+    /// Sets what one shard may take.
+    pub fn allow(&self, share: Share) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = share;
     }
 
-    /// Memory under which one decoder may take so many bytes.
-    pub(crate) fn needed(self, bytes: u64) -> u64 {
-        bytes.saturating_mul(self.share.max(1))
+    /// What one shard may take.
+    pub fn share(&self) -> Share {
+        *self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the decoders of one shard may take of the memory of a process: all shards that are read at once have half of its room for
+/// buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    /// Bytes that there are for buffers.
+    pub room: u64,
+    /// Bytes that the process takes beside these.
+    pub beside: u64,
+    /// Most shards that are read at once.
+    pub readers: u64,
+    /// Bytes that each of them should have at least; where there is too little room, fewer are read at once.
+    pub least: u64,
+}
+
+impl Default for Share {
+    /// No bound but those of the formats.
+    fn default() -> Self {
+        Share { room: u64::MAX, beside: 0, readers: 1, least: 0 }
+    }
+}
+
+const MIB: u64 = 1 << 20;
+
+impl Share {
+    /// Shards that are read at once.
+    pub fn at_once(self) -> u64 {
+        (self.room / 2 / self.least.max(MIB)).clamp(1, self.readers.max(1))
+    }
+
+    /// Bytes that the decoders of one shard may take.
+    pub fn most(self) -> u64 {
+        self.room / 2 / self.at_once()
+    }
+
+    /// The least memory, in whole mebibytes and above that of now, under which they may take so many bytes. More room may let more
+    /// shards be read at once and leave less for each, so what [`Share::most`] says is tried.
+    pub fn needed(self, bytes: u64) -> u64 {
+        let memory = |readers: u64| {
+            let room = bytes.saturating_mul(2 * readers).max(self.room);
+            self.beside.saturating_add(room).div_ceil(MIB).saturating_mul(MIB)
+        };
+        let enough = |memory: &u64| Share { room: memory - self.beside, ..self }.most() >= bytes;
+        (1..=self.readers.max(1)).map(memory).find(enough).unwrap_or(u64::MAX)
+    }
+
+    /// The error about something that would take the decoders of a shard `bytes` bytes, with the memory that would do.
+    pub fn too_small(self, why: String, bytes: u64) -> CorpusError {
+        CorpusError::Memory { why, needed: self.needed(bytes) }
     }
 }
 
@@ -93,7 +144,7 @@ pub struct ReadOptions {
     /// JSON lines: values as they stand. Tables: texts. Parquet: nested as it is. A name that outputs need for themselves (`id`,
     /// `url`, `text`) has an underscore behind it.
     pub others: bool,
-    /// Memory for decoders. It changes which files can be read, and nothing that is read.
+    /// Memory for decoders.
     pub decoding: Decoding,
     /// Files that cannot be read are left out, and are no reason to stop.
     pub skip_unreadable: bool,
@@ -128,5 +179,36 @@ impl Default for ReadOptions {
             skip_unreadable: false,
             max_rejected: MaxRejected::default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_asked_for_is_enough(
+            room in 16 * MIB..9000 * MIB,
+            beside in 0..9000 * MIB,
+            readers in 1..70u64,
+            least in 0..300 * MIB,
+            bytes in 1..9000 * MIB,
+        ) {
+            let share = Share { room, beside, readers, least };
+            let needed = share.needed(bytes);
+            prop_assert!(needed >= beside + room);
+            let then = Share { room: needed - beside, ..share };
+            prop_assert!(then.most() >= bytes, "{} of {bytes} under {needed}", then.most());
+            prop_assert!(needed <= (beside + (2 * readers * bytes).max(room)).next_multiple_of(MIB));
+        }
+    }
+
+    #[test]
+    fn what_has_no_bound_is_refused_nothing() {
+        assert!(Share::default().most() > u64::MAX / 4);
+        assert_eq!(Share { room: 0, ..Share::default() }.most(), 0);
     }
 }

@@ -6,7 +6,7 @@ use crate::catalogue::{Bits, Catalogue};
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::sketch::Row;
-use crate::store::file::{Run, RunWriter};
+use crate::store::file::{Records, Run, RunWriter};
 use crate::store::sort::{Codec, Couples, Digests, Sorted, Sorter, couple, existing, uncouple};
 
 /// What the stage found, beside the classes themselves.
@@ -105,6 +105,45 @@ pub(crate) fn members(
         each(leader, member)?;
     }
     Ok(())
+}
+
+/// The classes of several documents, one after the other, read from their file.
+pub(crate) struct Members {
+    records: Records,
+    /// The next leader and member.
+    next: Option<(u32, u32)>,
+    /// The class under way.
+    leader: Option<u32>,
+}
+
+impl Members {
+    pub(crate) fn open(ctx: &Context<'_>) -> Result<Self, EngineError> {
+        let records = Run::open(&ctx.file(FILE), ctx.label(Couples::KIND, Couples.width()))?.records();
+        let mut members = Members { records, next: None, leader: None };
+        members.advance()?;
+        Ok(members)
+    }
+
+    fn advance(&mut self) -> Result<(), EngineError> {
+        self.next = self.records.next()?.map(|bytes| uncouple(Couples.get(bytes)));
+        Ok(())
+    }
+
+    /// Begins the next class, behind all members of the last; returns the first of its documents.
+    pub(crate) fn class(&mut self) -> Result<Option<u32>, EngineError> {
+        while self.member()?.is_some() {}
+        self.leader = self.next.map(|(leader, _)| leader);
+        Ok(self.leader)
+    }
+
+    /// The next document of the class beyond its first, in order.
+    pub(crate) fn member(&mut self) -> Result<Option<u32>, EngineError> {
+        let found = self.next.filter(|&(leader, _)| Some(leader) == self.leader);
+        if found.is_some() {
+            self.advance()?;
+        }
+        Ok(found.map(|(_, member)| member))
+    }
 }
 
 /// The documents that another one stands for.

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use lookalike_corpus::write::rows::{Cell, Column, Kind, RowWriter};
+use lookalike_corpus::write::rows::{Cell, Column, Kind, ListValue, RowFormat, RowWriter};
 use serde::{Deserialize, Serialize};
 
 use crate::candidates;
@@ -15,7 +15,7 @@ use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::job::{OpenJob, Outputs};
 use crate::order::Places;
-use crate::results::{self, Before, Classes, Findings};
+use crate::results::{self, Before, Classes, Findings, admit_row};
 use crate::sketch::Row;
 use crate::store::file::{Run, RunWriter};
 use crate::store::sort::{Codec, Digests, Sorter, couple, existing, uncouple};
@@ -309,19 +309,24 @@ impl<'c> Crowds<'c> {
         let mut rows = RowWriter::create(&target, outputs.format, GROUPS, &ctx.recipe.to_toml())?;
         let mut lookup = Lookup::new(ctx, self.catalogue);
         let mut put = |left: &[u32], right: &[u32], equal: bool, measured: bool| -> Result<(), EngineError> {
-            let mut ids = |side: &[u32]| -> Result<Vec<String>, EngineError> {
-                side.iter().map(|&document| Ok(lookup.names(document)?.id)).collect()
-            };
-            let (left, right) = (ids(left)?, ids(right)?);
-            let [of_left, of_right] =
-                [&left, &right].map(|ids| ids.iter().map(String::as_str).collect::<Vec<_>>());
-            Ok(rows.push(&[
+            if outputs.format == RowFormat::Parquet {
+                [left, right]
+                    .iter()
+                    .try_for_each(|side| admit_row(ctx, self.catalogue, &mut lookup, side))?;
+            }
+            let cells = [
                 Cell::U64(left.len() as u64 * right.len() as u64),
                 Cell::Bool(equal),
                 Cell::Bool(measured),
-                Cell::ListOfText(&of_left),
-                Cell::ListOfText(&of_right),
-            ])?)
+                Cell::ListOfText(&[]),
+                Cell::ListOfText(&[]),
+            ];
+            let side = |column: usize| if column == 3 { left } else { right };
+            rows.push_lists(
+                &cells,
+                |column| side(column).len(),
+                |column, index| Ok(ListValue::Text(lookup.names(side(column)[index])?.id)),
+            )
         };
         for mut records in candidates::giants(ctx)? {
             let mut group: Vec<u32> = Vec::new();

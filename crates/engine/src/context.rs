@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lookalike_corpus::{Corpus, Decoding, Origin, Shard};
+use lookalike_corpus::{Corpus, Origin, Shard, Share};
 use lookalike_methods::OwnMeasure;
 use lookalike_text::Profile;
 use lookalike_text::extract::ContentMode;
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::error::EngineError;
 use crate::measure::Measure;
 use crate::panel::Panel;
-use crate::pipeline::{self, Batch, Shape, Unit};
+use crate::pipeline::{self, Batch, HEAVY, Shape, Unit, weight_of_text};
 use crate::recipe::{JobRecipe, Keep, Order, Within};
 use crate::store::facts;
 use crate::store::file::Label;
@@ -44,21 +44,45 @@ impl Settings {
         Budget::new(self, max_document_bytes)?.admit_document(batch.weight() as u64)
     }
 
-    /// Bounds what the decoders of a compressed corpus may take together to a quarter of the memory.
-    pub fn bound_decoders(&self, corpus: &mut Corpus) {
+    /// Allows the decoders of a corpus their share of the memory, when nothing else is held; refuses a cap that cannot hold. Returns how
+    /// many of its shards may be read at once.
+    pub fn bound_decoders(&self, corpus: &Corpus) -> Result<usize, EngineError> {
         let longest = corpus.options().max_document_bytes as u64;
-        let drivers = self.shape(self.room(longest).unwrap_or(0), longest).drivers;
-        let readers = drivers.min(corpus.shards().len()).max(1) as u64;
-        corpus.bound_decoders(Decoding { memory: self.memory, share: 4 * readers });
+        let shape = self.shape(self.room(longest)?, longest);
+        shape.allow(corpus);
+        Ok(shape.drivers)
+    }
+
+    /// Refuses a cap on memory that cannot hold a large text with its words, beside so many bytes; returns whether it is large, and its
+    /// like should be handled one at a time.
+    pub fn admit_text(&self, text: &str, beside: u64) -> Result<bool, EngineError> {
+        if text.len() < HEAVY {
+            return Ok(false);
+        }
+        Budget::new(self, 0)?.admit_document(beside + weight_of_text(text) as u64)?;
+        Ok(true)
     }
 
     /// How many threads and how many units at once, when so many bytes of `room` are left for buffers.
     pub fn shape(&self, room: u64, max_document_bytes: u64) -> Shape {
-        // Each unit under way has a reader whose window may grow to the longest document.
-        let window = 3 * max_document_bytes / 2;
         let threads = self.threads.max(1);
-        let drivers = (room / 2 / window.max(MIB)).clamp(1, threads as u64) as usize;
-        Shape { threads, drivers, waiting_bytes: room as usize / 6 }
+        let share = Share {
+            room,
+            beside: self.beside(room),
+            readers: threads as u64,
+            // Each unit under way has a reader whose window may grow to the longest document.
+            least: 3 * max_document_bytes / 2,
+        };
+        Shape { threads, drivers: share.at_once() as usize, waiting_bytes: room as usize / 6, share }
+    }
+
+    /// Bytes that are taken beside so much room. The least that there is may be more than is left; then it is the most that
+    /// [`Budget::hold`] lets be held.
+    fn beside(&self, room: u64) -> u64 {
+        if room > LEAST_ROOM {
+            return self.memory.saturating_sub(room);
+        }
+        self.memory.saturating_add(8 * MIB + 2 * MIB * self.threads.max(1) as u64)
     }
 }
 
@@ -106,6 +130,12 @@ impl Spool {
 }
 
 const MIB: u64 = 1 << 20;
+
+/// Buffers have so much, however little is left.
+const LEAST_ROOM: u64 = 16 * MIB;
+
+/// What a file takes in the list of files and in all that is known of it, with a path of a hundred bytes.
+const PER_FILE: u64 = 400;
 
 /// The memory of a run, handed out in parts.
 #[derive(Debug, Clone, Copy)]
@@ -155,7 +185,7 @@ impl Budget {
     /// What is left for buffers beside the program itself and what grows with the documents.
     pub(crate) fn free(self, documents: u64, bytes_per_document: u64) -> u64 {
         let taken = 72 * MIB + 6 * MIB * self.threads + self.held + documents * bytes_per_document;
-        self.cap.saturating_sub(taken).max(16 * MIB)
+        self.cap.saturating_sub(taken).max(LEAST_ROOM)
     }
 
     /// Refuses a cap that cannot hold what must stay in memory for each document.
@@ -222,6 +252,9 @@ impl<'j> Context<'j> {
         settings: &'j Settings,
         watch: &'j Watch,
     ) -> Result<Self, EngineError> {
+        let max_document_bytes = recipe.reading.max_document_bytes;
+        let budget = Budget::new(settings, max_document_bytes)?;
+        settings.shape(budget.free(0, 0), max_document_bytes).allow(corpus);
         let panel = recipe.panel()?;
         let (mut measure, profile) = (recipe.measure()?, recipe.profile()?);
         let mut measuring = profile.clone();
@@ -247,7 +280,7 @@ impl<'j> Context<'j> {
             corpus,
             lexicon: None,
             settings,
-            budget: Budget::new(settings, recipe.reading.max_document_bytes)?,
+            budget,
             watch,
             work: PathBuf::new(),
             secret: Secret::random(),
@@ -302,6 +335,12 @@ impl Context<'_> {
     /// Tells whoever watches that so many more candidate pairs are settled: told apart, measured, or not worth it.
     pub(crate) fn settle(&self, pairs: u64) {
         self.watch.steps.fetch_add(pairs, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    /// Sets memory aside for the lists of files, and for what becomes known of each file.
+    pub(crate) fn hold_lists(&mut self) -> Result<(), EngineError> {
+        let files: u64 = self.corpora().map(|corpus| corpus.shards().len() as u64).sum();
+        self.budget.hold(PER_FILE * files, &format!("a list of {files} files"))
     }
 
     /// The corpora that are read, those to compare with first.

@@ -12,7 +12,7 @@ use crate::walk::WalkError;
 pub enum EngineError {
     /// The corpus could not be read, or an output not written.
     #[error(transparent)]
-    Corpus(#[from] CorpusError),
+    Corpus(CorpusError),
     /// It was asked to stop.
     #[error("interrupted; the same command goes on from here")]
     Stopped,
@@ -146,10 +146,19 @@ pub enum EngineError {
     Request(String),
 }
 
+impl From<CorpusError> for EngineError {
+    fn from(error: CorpusError) -> Self {
+        match error {
+            CorpusError::Memory { why, needed } => EngineError::Memory { why, needed },
+            error => EngineError::Corpus(error),
+        }
+    }
+}
+
 impl From<WalkError> for EngineError {
     fn from(error: WalkError) -> Self {
         match error {
-            WalkError::Corpus(error) => EngineError::Corpus(error),
+            WalkError::Corpus(error) => error.into(),
             WalkError::Stopped => EngineError::Stopped,
         }
     }

@@ -21,10 +21,16 @@ use crate::store::symbols::BlockBuilder;
 /// Bytes of input that the sample reads.
 const SAMPLE_BYTES: u64 = 512 << 10;
 
+/// Bytes of texts that are looked at; of further ones only the length counts. Compressed input can hold any number.
+const TEXT_BYTES: u64 = 4 << 20;
+
 /// The first documents of a corpus.
 #[derive(Default)]
 struct First {
     texts: Vec<String>,
+    /// Bytes of the contents of these, and of the documents behind them.
+    seen: u64,
+    unseen: u64,
     /// Bytes of the input that they took.
     read: u64,
     /// Bytes of their names.
@@ -45,7 +51,7 @@ pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: Spool) -> Resul
     let (mut blocks, mut encoded, mut symbols) = (BlockBuilder::new(), Vec::new(), Vec::new());
     let mut sketch = Sketch::default();
     let times = if recipe.order.is_some() { 3 } else { 1 };
-    let mut scratch = times * first.named + first.known;
+    let mut scratch = 0;
     for text in &first.texts {
         readings.turn();
         let wordless = readings.words(text).is_empty();
@@ -62,7 +68,16 @@ pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: Spool) -> Resul
     if !blocks.is_empty() {
         blocks.encode(&mut encoded);
     }
-    Ok((first.read, scratch + encoded.len() as u64))
+    let known = times * first.named + first.known;
+    Ok((first.read, known + first.of_all(scratch + encoded.len() as u64)))
+}
+
+impl First {
+    /// Bytes that become of all documents, when so many become of those that were looked at.
+    fn of_all(&self, seen: u64) -> u64 {
+        let share = u128::from(self.unseen) * u128::from(seen) / u128::from(self.seen.max(1));
+        seen.saturating_add(u64::try_from(share).unwrap_or(u64::MAX))
+    }
 }
 
 /// Bytes of a document's keys by all methods.
@@ -97,6 +112,12 @@ fn first(recipe: &JobRecipe, corpus: &Corpus) -> Result<First, EngineError> {
                 continue;
             }
             first.named += (12 + document.id.len() + document.url.map_or(0, str::len)) as u64;
+            let bytes = document.content.len() as u64;
+            if first.seen >= TEXT_BYTES {
+                first.unseen += bytes;
+                continue;
+            }
+            first.seen += bytes;
             first.texts.push(extractor.extract(&document, content).text.to_owned());
         }
         first.read += enough.unwrap_or_else(|| reader.consumed());
@@ -135,5 +156,34 @@ fn teach(seat: &Seat, run: &Profile, texts: &[String]) {
             survey.see(pass, &Page { text, features }, &mut scratch);
         }
         survey.end(pass);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use lookalike_corpus::Compression;
+    use lookalike_corpus::write::Sink;
+
+    use super::*;
+    use crate::tests::recipe;
+
+    #[test]
+    fn what_packs_well_is_not_held() {
+        let folder = tempfile::tempdir().unwrap();
+        let line = format!("{{\"text\":\"{}\"}}\n", "a rose is a rose ".repeat(600));
+        let small = folder.path().join("small.jsonl.zst");
+        let mut sink = Sink::create(&small, Compression::Zstd).unwrap();
+        sink.write_all(line.repeat(1500).as_bytes()).unwrap();
+        sink.finish().unwrap();
+        let recipe = recipe("minhash");
+        let corpus = Corpus::open(&[&small], lookalike_corpus::ReadOptions::default()).unwrap();
+        let first = first(&recipe, &corpus).unwrap();
+        let held: usize = first.texts.iter().map(String::len).sum();
+        assert!((held as u64) < TEXT_BYTES + HEAVY as u64, "{held}");
+        let all = first.seen + first.unseen;
+        assert_eq!(all, 1500 * (line.len() as u64 - 12), "all of them count");
+        assert_eq!(first.of_all(first.seen), all);
     }
 }

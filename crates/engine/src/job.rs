@@ -305,8 +305,8 @@ impl Job {
 
     fn take(mut self, folder: &Path) -> Result<Opened, EngineError> {
         Budget::new(&self.settings, self.recipe.reading.max_document_bytes)?;
-        for corpus in std::iter::once(&mut self.corpus).chain(&mut self.against) {
-            self.settings.bound_decoders(corpus);
+        for corpus in std::iter::once(&self.corpus).chain(&self.against) {
+            self.settings.bound_decoders(corpus)?;
         }
         let work = folder.join(WORK);
         if !is_ours(folder) && !is_empty(folder)? {
@@ -514,6 +514,7 @@ impl Job {
         let bytes: u64 = corpora().filter_map(Corpus::bytes).sum();
         let (mut read, mut taken) = (0, 0);
         for corpus in corpora() {
+            self.settings.bound_decoders(corpus)?;
             let (more, scratch) = estimate::sample(&self.recipe, corpus, self.settings.spool)?;
             read += more;
             taken += scratch;
@@ -803,6 +804,7 @@ impl OpenJob {
     pub(crate) fn context<'j>(&'j self, watch: &'j Watch) -> Result<Context<'j>, EngineError> {
         let mut ctx = Context::new(&self.job.recipe, &self.job.corpus, &self.job.settings, watch)?;
         ctx.against = self.job.against.as_ref();
+        ctx.hold_lists()?;
         ctx.lexicon = self.job.lexicon.clone();
         ctx.work = self.folder.join(WORK);
         ctx.secret = self.secret.clone();

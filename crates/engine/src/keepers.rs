@@ -88,6 +88,30 @@ impl Keepers {
         Ok(ranked.into_iter().map(|(_, turn)| turn).collect())
     }
 
+    /// Puts `document` in the place of `first` if it comes before it in keeper order. Documents come in the order of the input.
+    pub(crate) fn precede(
+        &self,
+        lookup: &mut Lookup<'_>,
+        first: &mut Option<(Rank, u32)>,
+        document: u32,
+    ) -> Result<(), EngineError> {
+        let settled = |&(_, first): &(Rank, u32)| self.keep == Keep::First || first < self.references;
+        if first.as_ref().is_some_and(settled) {
+            return Ok(());
+        }
+        let turn = Turn { document, node: 0, reference: document < self.references };
+        let rank = self.rank(lookup, turn)?;
+        if first.as_ref().is_none_or(|(before, _)| self.compare(&rank, before) == Ordering::Less) {
+            *first = Some((rank, document));
+        }
+        Ok(())
+    }
+
+    /// True for a document that is only there to be compared with.
+    pub(crate) fn is_reference(&self, document: u32) -> bool {
+        document < self.references
+    }
+
     fn rank(&self, lookup: &mut Lookup<'_>, turn: Turn) -> Result<Rank, EngineError> {
         if turn.reference {
             return Ok(Rank::Missing);

@@ -55,6 +55,7 @@ pub(crate) fn write(
     if outputs.annotate {
         refuse_annotation(&sources)?;
     }
+    ctx.shape().allow(ctx.corpus);
     let copies = Copies {
         root: &root,
         journal: &ctx.file(COPIES),

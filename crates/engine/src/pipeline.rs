@@ -11,9 +11,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use lookalike_corpus::{
-    Corpus, CorpusError, Format, Item, LineReader, Lines, LinesView, ReadOptions, Reader, Shard,
+    Corpus, CorpusError, Format, Item, LineReader, Lines, LinesView, MOST_TOGETHER, ReadOptions, Reader,
+    Shard, Share,
 };
 use lookalike_model::{Content, Document, Extras, Media, Place, Rejection};
+use lookalike_text::{Growth, word_ends};
 
 use crate::error::EngineError;
 use crate::walk::Watch;
@@ -31,9 +33,25 @@ pub(crate) const HEAVY: usize = 2 << 20;
 const PER_BYTE: usize = 5;
 const PER_WORD: usize = 50;
 
+/// What a large document takes for each byte that its normal form has more: there it stands, and is made in a buffer of its own.
+const PER_GROWN_BYTE: usize = 2;
+
+/// Bytes that the normal form of one character may have.
+const LONGEST_CHARACTER: usize = 33;
+
 /// Bytes that a large document takes while it is handled.
 pub(crate) fn weight_of(bytes: usize, words: usize) -> usize {
     bytes * PER_BYTE + words * PER_WORD
+}
+
+/// Bytes that a large text takes while it is handled.
+pub(crate) fn weight_of_text(text: &str) -> usize {
+    weight_grown(text.len(), word_ends(text.as_bytes()), Growth::of(text))
+}
+
+/// Bytes that a large document takes while it is handled, when its normal form grows.
+fn weight_grown(bytes: usize, words: usize, growth: Growth) -> usize {
+    weight_of(bytes, words.saturating_add_signed(growth.words)) + PER_GROWN_BYTE * growth.bytes
 }
 
 /// Small shards are put together until they reach this size: each unit leaves a few files behind. Tests want many.
@@ -171,6 +189,11 @@ impl Batch {
         self.bytes() >= HEAVY
     }
 
+    /// True when it has as many records, or ends of shards, as may be under way together.
+    fn is_full(&self) -> bool {
+        self.entries.len().max(self.ends.len()) >= MOST_TOGETHER
+    }
+
     /// Bytes of everything in it.
     pub(crate) fn bytes(&self) -> usize {
         self.lines.bytes() + self.text.len() + self.bytes.len()
@@ -179,13 +202,25 @@ impl Batch {
     /// Bytes that it takes with what is made of it on the way: of a large document that is many times its size, by the
     /// number of its words.
     fn weigh(&mut self) {
-        self.weight = self.lines.weight() + self.text.capacity() + self.bytes.capacity();
+        let entries =
+            self.entries.capacity() * size_of::<Entry>() + self.ends.capacity() * size_of::<ShardEnd>();
+        self.weight = self.lines.weight() + self.text.capacity() + self.bytes.capacity() + entries;
         // Lines stop before a large one, so that it comes here by itself.
         let read = self.text.len() + self.bytes.len();
         if read >= HEAVY {
-            let ends = |byte: &&u8| !(byte.is_ascii_alphanumeric() || (0x80..0xe0).contains(*byte));
-            let words = self.text.as_bytes().iter().chain(&self.bytes).filter(ends).count();
-            self.weight += weight_of(read, words) - read;
+            let words = word_ends(self.text.as_bytes()) + word_ends(&self.bytes);
+            self.weight += weight_grown(read, words, self.growth()) - read;
+        }
+    }
+
+    /// How much longer its texts may be in their normal form.
+    fn growth(&self) -> Growth {
+        let [text, bytes] = [&self.text, str::from_utf8(&self.bytes).unwrap_or_default()].map(Growth::of);
+        // A character that is written by its number may be any.
+        let numbered = memchr::memmem::find_iter(&self.bytes, "&#").count();
+        Growth {
+            bytes: text.bytes + bytes.bytes + LONGEST_CHARACTER * numbered,
+            words: text.words + bytes.words,
         }
     }
 
@@ -307,7 +342,7 @@ impl Source<'_> {
         }
         let mut batch = self.spare.take();
         batch.clear();
-        while batch.bytes() < self.batch_bytes {
+        while batch.bytes() < self.batch_bytes && !batch.is_full() {
             if self.reader.is_none() && !self.open()? {
                 break;
             }
@@ -440,9 +475,23 @@ pub struct Shape {
     pub drivers: usize,
     /// Bytes of batches and results that may be under way, all units together.
     pub waiting_bytes: usize,
+    /// What the reader of each unit under way may take.
+    pub share: Share,
 }
 
 impl Shape {
+    /// The same, with one unit after the other.
+    #[must_use]
+    pub fn one_by_one(self) -> Self {
+        Shape { drivers: 1, share: Share { readers: 1, ..self.share }, ..self }
+    }
+
+    /// Allows the readers of a corpus their share of memory. There are no more of them than shards.
+    pub fn allow(self, corpus: &Corpus) {
+        let readers = self.share.readers.min(corpus.shards().len() as u64);
+        corpus.options().decoding.allow(Share { readers, ..self.share });
+    }
+
     fn batch_bytes(self) -> usize {
         (self.waiting_bytes / self.threads.max(1) / 16).clamp(LEAST_BATCH_BYTES, BATCH_BYTES)
     }
@@ -577,6 +626,7 @@ pub fn run<W, T: Send + Weight>(
     work: impl Fn(&mut W, &Batch) -> T + Sync,
     drive: impl Fn(usize, &mut Feed<'_, T>) -> Result<(), EngineError> + Sync,
 ) -> Result<(), EngineError> {
+    shape.allow(corpus);
     let line = Line::new(corpus, units, shape, watch);
     if shape.threads <= 1 {
         let mut state = worker();
@@ -757,13 +807,47 @@ mod tests {
                 }
                 Ok(())
             };
-            let shape = Shape { threads, drivers: 2, waiting_bytes: 100 };
+            let shape = Shape { threads, drivers: 2, waiting_bytes: 100, share: Share::default() };
             let reader = || LineReader::new(corpus.options());
             run(&corpus, &units, shape, &Watch::default(), reader, work, drive).unwrap();
             let expected: Vec<String> =
                 (0..1400).map(|n| n.to_string()).chain(["rejected 0".to_owned()]).collect();
             assert!(found.into_inner().unwrap().concat() == expected, "{threads} threads");
         }
+    }
+
+    #[test]
+    fn batches_of_rejections_are_cut_by_number() {
+        let rows = 3 * MOST_TOGETHER;
+        let (_folder, corpus) = corpus(&[("a.csv", &format!("id,text\n{}", "a\n".repeat(rows)))]);
+        let shape = Shape { threads: 2, drivers: 1, waiting_bytes: 1 << 20, share: Share::default() };
+        let seen = Mutex::new(Vec::new());
+        let work = |(): &mut (), batch: &Batch| {
+            assert!(batch.weight() >= batch.len() * size_of::<Entry>(), "a rejection has a weight");
+            seen.lock().unwrap().push(batch.len());
+        };
+        let drive = |_: usize, feed: &mut Feed<'_, ()>| {
+            while feed.next()?.is_some() {}
+            Ok(())
+        };
+        run(&corpus, &units(&corpus), shape, &Watch::default(), || (), work, drive).unwrap();
+        let seen = seen.into_inner().unwrap();
+        assert_eq!(seen.iter().sum::<usize>(), rows);
+        assert!(seen.iter().all(|&records| records <= MOST_TOGETHER), "{seen:?}");
+    }
+
+    #[test]
+    fn characters_that_expand_weigh_what_they_become() {
+        let heavy = |text: String| {
+            let mut batch = Batch { text, ..Batch::default() };
+            batch.weigh();
+            batch.weight()
+        };
+        let letters = HEAVY / 3 + 1;
+        let (plain, expanding) = (heavy("あ".repeat(letters)), heavy("\u{fdfa}".repeat(letters)));
+        let words = 2 * letters * PER_WORD;
+        let grown = PER_GROWN_BYTE * letters * 30;
+        assert_eq!(expanding, plain + words + grown, "three words, and thirty bytes more");
     }
 
     #[test]
@@ -775,7 +859,7 @@ mod tests {
     #[test]
     fn the_earliest_failure_is_the_one_told() {
         let (_folder, corpus) = corpus(&[("a.txt", "one"), ("b.txt", "two"), ("c.txt", "three")]);
-        let shape = Shape { threads: 3, drivers: 3, waiting_bytes: 1 << 20 };
+        let shape = Shape { threads: 3, drivers: 3, waiting_bytes: 1 << 20, share: Share::default() };
         let drive = |unit: usize, feed: &mut Feed<'_, ()>| {
             while feed.next()?.is_some() {}
             if unit == 0 { Ok(()) } else { Err(EngineError::Request(format!("unit {unit}"))) }

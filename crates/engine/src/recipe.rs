@@ -394,7 +394,6 @@ impl JobRecipe {
             revisions: reading.revisions,
             namespaces: namespaces(&reading.namespaces)?,
             format,
-            addresses: false,
             extras,
             ..ReadOptions::default()
         })

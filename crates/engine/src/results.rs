@@ -1,12 +1,10 @@
 //! Stage 7, write: decisions become files, and what a report shows is gathered.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::Write;
 use std::path::Path;
 
-use lookalike_corpus::write::Sink;
-use lookalike_corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
-use lookalike_corpus::{Compression, CorpusError, Item, LineReader, Lines, Losses};
+use lookalike_corpus::write::rows::{Cell, Column, Kind, ListValue, RowFormat, RowWriter};
+use lookalike_corpus::{Item, LineReader, Lines, Losses};
 use lookalike_text::extract::Extractor;
 
 use crate::again::{Again, Shelf};
@@ -78,6 +76,8 @@ pub struct BigCluster {
     /// The beginning of the keeper's text.
     pub excerpt: String,
     keeper: u32,
+    /// The documents whose ids are shown.
+    shown: Vec<u32>,
 }
 
 /// Why a pair is shown.
@@ -367,31 +367,32 @@ fn write_clusters(
     let memory = ctx.budget.free(catalogue.len().into(), 0) as usize / 4;
     let mut sorter = Sorter::new(ctx.place("clustering"), Couples, memory);
     removals(ctx, |removal| sorter.push(couple(removal.witness, removal.document)))?;
-    let target = folder.join(format!("clusters{}", format.suffix()));
-    let mut table = ClusterTable::create(&target, format, &ctx.recipe.to_toml())?;
+    let mut table = MemberRows::create(ctx, catalogue, folder, ("clusters", format, CLUSTERS))?;
     let mut sizes = RunWriter::create(&ctx.file(SIZES), ctx.label("sizes", 8))?;
     let mut bins: BTreeMap<u32, u64> = BTreeMap::new();
-    let mut lookup = Lookup::new(ctx, catalogue);
     let mut put = |members: &mut Vec<u32>| -> Result<(), EngineError> {
         let Some(&keeper) = members.first() else { return Ok(()) };
         members.sort_unstable();
-        let keep = lookup.names(keeper)?.id;
+        let keep = table.lookup.names(keeper)?.id;
         let cluster = ordinal(catalogue, keeper);
-        let other = against(catalogue, keeper);
-        let shown: Result<Vec<String>, EngineError> =
-            members.iter().take(MEMBERS).map(|&member| Ok(lookup.names(member)?.id)).collect();
-        table.push(cluster, &keep, members, other, catalogue, &mut lookup)?;
+        let cells = [
+            Cell::U64(cluster),
+            Cell::Text(&keep),
+            Cell::ListOfText(&[]),
+            Cell::ListOfU64(&[]),
+            Cell::OptionalText(against(catalogue, keeper)),
+        ];
+        table.push(&cells, members)?;
         let size = members.len() as u64;
         sizes.push(&couple(keeper, members.len() as u32).to_le_bytes())?;
         findings.summary.clusters += 1;
         *bins.entry(size.ilog2()).or_default() += 1;
         findings.biggest.push(BigCluster {
             cluster,
-            keep,
             size,
-            members: shown?,
-            excerpt: String::new(),
             keeper,
+            shown: members.iter().take(MEMBERS).copied().collect(),
+            ..BigCluster::default()
         });
         if findings.biggest.len() > 8 * BIGGEST {
             trim_biggest(&mut findings.biggest);
@@ -410,85 +411,112 @@ fn write_clusters(
         members.push(member);
     }
     put(&mut members)?;
-    table.finish()?;
+    let MemberRows { rows, mut lookup, .. } = table;
+    rows.finish()?;
     sizes.finish()?;
     trim_biggest(&mut findings.biggest);
+    for cluster in &mut findings.biggest {
+        cluster.keep = shown_id(&mut lookup, cluster.keeper)?;
+        let ids = cluster.shown.iter().map(|&member| shown_id(&mut lookup, member));
+        cluster.members = ids.collect::<Result<_, _>>()?;
+    }
     findings.cluster_sizes =
         bins.into_iter().map(|(power, count)| (1 << power, (2 << power) - 1, count)).collect();
     Ok(())
 }
 
-/// The table of clusters. As JSON lines a cluster is written member by member: a million of them take no memory but
-/// their numbers.
-enum ClusterTable {
-    Lines(Box<Sink>, String),
-    Rows(RowWriter),
+/// Rows of more documents than this are looked at before they are written as Parquet, where a row must be in memory as a whole.
+const LONG_ROW: usize = 1 << 16;
+
+/// What a document of a row takes in Parquet beside its id, and how often the id is there.
+const PER_MEMBER: u64 = 96;
+const ID_TIMES: u64 = 4;
+
+/// Writes a row that ends with the ids of `members` and, behind these, their ordinals. As JSON lines they are written one by one, so that
+/// a million of them take no memory but their numbers.
+pub(crate) struct MemberRows<'c> {
+    ctx: &'c Context<'c>,
+    catalogue: &'c Catalogue,
+    format: RowFormat,
+    rows: RowWriter,
+    lookup: Lookup<'c>,
 }
 
-impl ClusterTable {
-    fn create(target: &Path, format: RowFormat, recipe: &str) -> Result<Self, EngineError> {
-        Ok(match format {
-            RowFormat::Jsonl => {
-                let sink = Sink::create(target, Compression::None)?;
-                ClusterTable::Lines(Box::new(sink), target.display().to_string())
-            }
-            RowFormat::Parquet => ClusterTable::Rows(RowWriter::create(target, format, CLUSTERS, recipe)?),
-        })
+impl<'c> MemberRows<'c> {
+    fn create(
+        ctx: &'c Context<'c>,
+        catalogue: &'c Catalogue,
+        folder: &Path,
+        (name, format, columns): (&str, RowFormat, &'static [Column]),
+    ) -> Result<Self, EngineError> {
+        let target = folder.join(format!("{name}{}", format.suffix()));
+        let rows = RowWriter::create(&target, format, columns, &ctx.recipe.to_toml())?;
+        Ok(MemberRows { ctx, catalogue, format, rows, lookup: Lookup::new(ctx, catalogue) })
     }
 
-    fn push(
-        &mut self,
-        cluster: u64,
-        keep: &str,
-        members: &[u32],
-        other: Option<&str>,
-        catalogue: &Catalogue,
-        lookup: &mut Lookup<'_>,
-    ) -> Result<(), EngineError> {
-        match self {
-            ClusterTable::Lines(sink, name) => {
-                let failed = |source| EngineError::Corpus(CorpusError::Write { name: name.clone(), source });
-                let text = |text: &str| serde_json::to_string(text).expect("a string can be written");
-                write!(sink, "{{\"cluster\":{cluster},\"keep\":{},\"members\":[", text(keep))
-                    .map_err(failed)?;
-                for (index, &member) in members.iter().enumerate() {
-                    let comma = if index == 0 { "" } else { "," };
-                    let id = lookup.names(member)?.id;
-                    write!(sink, "{comma}{}", text(&id)).map_err(failed)?;
-                }
-                write!(sink, "],\"members_n\":[").map_err(failed)?;
-                for (index, &member) in members.iter().enumerate() {
-                    let comma = if index == 0 { "" } else { "," };
-                    write!(sink, "{comma}{}", ordinal(catalogue, member)).map_err(failed)?;
-                }
-                let end = other.map_or_else(String::new, |other| format!(",\"against\":{}", text(other)));
-                writeln!(sink, "]{end}}}").map_err(failed)
-            }
-            ClusterTable::Rows(rows) => {
-                let ids: Result<Vec<String>, EngineError> =
-                    members.iter().map(|&member| Ok(lookup.names(member)?.id)).collect();
-                let ids = ids?;
-                let texts: Vec<&str> = ids.iter().map(String::as_str).collect();
-                let numbers: Vec<u64> = members.iter().map(|&member| ordinal(catalogue, member)).collect();
-                let cells = [
-                    Cell::U64(cluster),
-                    Cell::Text(keep),
-                    Cell::ListOfText(&texts),
-                    Cell::ListOfU64(&numbers),
-                    Cell::OptionalText(other),
-                ];
-                Ok(rows.push(&cells)?)
-            }
+    /// Adds a row. Empty lists among its cells stand for those of the members.
+    fn push(&mut self, cells: &[Cell<'_>], members: &[u32]) -> Result<(), EngineError> {
+        self.admit(members)?;
+        let MemberRows { catalogue, rows, lookup, .. } = self;
+        let texts = cells.iter().position(|cell| matches!(cell, Cell::ListOfText(_)));
+        rows.push_lists(
+            cells,
+            |_| members.len(),
+            |column, index| {
+                Ok(match Some(column) == texts {
+                    true => ListValue::Text(lookup.names(members[index])?.id),
+                    false => ListValue::U64(ordinal(catalogue, members[index])),
+                })
+            },
+        )
+    }
+
+    fn admit(&mut self, members: &[u32]) -> Result<(), EngineError> {
+        match self.format {
+            RowFormat::Jsonl => Ok(()),
+            RowFormat::Parquet => admit_row(self.ctx, self.catalogue, &mut self.lookup, members),
         }
     }
 
     fn finish(self) -> Result<(), EngineError> {
-        match self {
-            ClusterTable::Lines(sink, _) => sink.finish()?,
-            ClusterTable::Rows(rows) => rows.finish()?,
-        }
-        Ok(())
+        Ok(self.rows.finish()?)
     }
+}
+
+/// Refuses a row of Parquet with the ids of so many documents that it does not fit into memory.
+pub(crate) fn admit_row(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    lookup: &mut Lookup<'_>,
+    members: &[u32],
+) -> Result<(), EngineError> {
+    if members.len() <= LONG_ROW {
+        return Ok(());
+    }
+    let mut bytes = 16 * u64::from(catalogue.len()) + PER_MEMBER * members.len() as u64;
+    for &member in members {
+        bytes += ID_TIMES * lookup.names(member)?.id.len() as u64;
+    }
+    if bytes > ctx.budget.holdable() {
+        let what =
+            format!("a row of {} documents in a Parquet table (JSON lines need no more)", members.len());
+        return Err(ctx.budget.too_small_for(&what, bytes));
+    }
+    Ok(())
+}
+
+/// Bytes that a report shows of an id.
+const SHOWN_ID: usize = 1 << 10;
+
+/// An id as a report shows it, the end of a very long one left out.
+fn shown_id(lookup: &mut Lookup<'_>, document: u32) -> Result<String, EngineError> {
+    let mut id = lookup.names(document)?.id;
+    if id.len() > SHOWN_ID {
+        id.truncate(id.floor_char_boundary(SHOWN_ID));
+        id.push('…');
+        id.shrink_to_fit();
+    }
+    Ok(id)
 }
 
 fn trim_biggest(biggest: &mut Vec<BigCluster>) {
@@ -930,23 +958,16 @@ fn write_groups(
     classes: &Classes,
     crowds: &[u64],
 ) -> Result<u64, EngineError> {
-    let target = folder.join(format!("groups{}", format.suffix()));
-    let mut rows = RowWriter::create(&target, format, GROUPS, &ctx.recipe.to_toml())?;
-    let mut lookup = Lookup::new(ctx, catalogue);
-    let mut put = |members: &[u32], pairs: u64, equal: bool| -> Result<(), EngineError> {
-        let ids: Result<Vec<String>, EngineError> =
-            members.iter().map(|&member| Ok(lookup.names(member)?.id)).collect();
-        let ids = ids?;
-        let texts: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let numbers: Vec<u64> = members.iter().map(|&member| ordinal(catalogue, member)).collect();
-        rows.push(&[
+    let mut rows = MemberRows::create(ctx, catalogue, folder, ("groups", format, GROUPS))?;
+    let mut put = |members: &[u32], pairs: u64, equal: bool| {
+        let cells = [
             Cell::U64(members.len() as u64),
             Cell::U64(pairs),
             Cell::Bool(equal),
-            Cell::ListOfText(&texts),
-            Cell::ListOfU64(&numbers),
-        ])?;
-        Ok(())
+            Cell::ListOfText(&[]),
+            Cell::ListOfU64(&[]),
+        ];
+        rows.push(&cells, members)
     };
     for mut records in candidates::giants(ctx)? {
         let mut group = Vec::new();

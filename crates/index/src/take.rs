@@ -112,16 +112,17 @@ impl Index {
         // The index has its own part of the memory, and so has the writer's desk.
         let own = self.memory(settings.threads.max(1) + 1);
         let rest = Settings { memory: settings.memory.saturating_sub(own), ..settings.clone() };
-        let room = rest.room(longest).map_err(|error| match error {
+        let with_index = |error: EngineError| match error {
             EngineError::Memory { why, needed } => {
                 // Filters and tails take three eighths of what there is, up to a bound.
                 let desks = self.memory(settings.threads.max(1) + 1) - self.memory(0);
                 EngineError::Memory { why, needed: ((needed + desks) * 8).div_ceil(5) }
             }
             error => error,
-        })?;
+        };
+        let room = rest.room(longest).map_err(with_index)?;
         // One unit after the other: what is decided depends on what came before.
-        let shape = pipeline::Shape { drivers: 1, ..settings.shape(room, longest) };
+        let shape = rest.shape(room, longest).one_by_one();
         watch.begin(Stage { name: "index", total: corpus.bytes(), reads: true });
         let done = |unit: usize| if unit == 0 { from.records } else { 0 };
         let failed = Mutex::new(None);
@@ -158,7 +159,7 @@ impl Index {
         );
         match (failed.into_inner().ok().flatten(), run) {
             (Some(error), _) => Err(error),
-            (None, run) => Ok(run?),
+            (None, run) => Ok(run.map_err(with_index)?),
         }
     }
 

@@ -5,7 +5,11 @@
 //! together with the one character before it and everything unstable behind it. A stable character starts
 //! afresh whatever stands before it, so this equals normalising the whole text; a test holds it to that.
 
+use std::collections::HashMap;
+
 use icu_normalizer::ComposingNormalizerBorrowed;
+
+use crate::class::{Class, UNSTABLE_NFKC};
 
 /// A Unicode normal form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,6 +44,50 @@ impl Normaliser {
     }
 }
 
+/// What a text becomes in the compatible form, which may be far more than it was: one character of three bytes has eighteen in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Growth {
+    /// Bytes beyond those of the text.
+    pub bytes: usize,
+    /// Ends of words beyond those of the text, see [`word_ends`]; there may be fewer.
+    pub words: isize,
+}
+
+/// About how many words there are, rather too many than too few: bytes that are no part of a word, and characters of scripts that may
+/// have no blanks between words.
+pub fn word_ends(text: &[u8]) -> usize {
+    let ends = |byte: &&u8| !(byte.is_ascii_alphanumeric() || (0x80..0xe0).contains(*byte));
+    text.iter().filter(ends).count()
+}
+
+impl Growth {
+    /// Measures a text, character by character.
+    pub fn of(text: &str) -> Growth {
+        let mut normaliser = Normaliser::new(Form::Nfkc);
+        let mut known: HashMap<char, Growth> = HashMap::new();
+        let mut all = Growth::default();
+        let mut rest = text;
+        while let Some(at) = rest.bytes().position(|byte| byte >= 0xc2) {
+            let Some(next) = rest[at..].chars().next() else { break };
+            rest = &rest[at + next.len_utf8()..];
+            if !Class::of(next).is_any(UNSTABLE_NFKC) {
+                continue;
+            }
+            let growth = *known.entry(next).or_insert_with(|| {
+                let mut plain = [0; 4];
+                let plain = next.encode_utf8(&mut plain);
+                let normal = normaliser.run(plain);
+                let words =
+                    word_ends(normal.as_bytes()).cast_signed() - word_ends(plain.as_bytes()).cast_signed();
+                Growth { bytes: normal.len().saturating_sub(plain.len()), words }
+            });
+            all.bytes += growth.bytes;
+            all.words += growth.words;
+        }
+        all
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +113,18 @@ mod tests {
             Form::Nfkc => ComposingNormalizerBorrowed::new_nfkc().normalize(text),
         };
         whole.chars().flat_map(char::to_lowercase).collect()
+    }
+
+    #[test]
+    fn growth_is_told_before_it_happens() {
+        for text in ["plain", "Größe", "ﬁne Ａ１ ﷺ ½ Å ẞ ①", "ﷺﷺ㎮ ㎮"] {
+            let Growth { bytes, words } = Growth::of(text);
+            let whole = ComposingNormalizerBorrowed::new_nfkc().normalize(text);
+            assert!(text.len() + bytes >= whole.len(), "{text}");
+            let ends = |text: &str| word_ends(text.as_bytes());
+            assert_eq!(ends(text).saturating_add_signed(words), ends(&whole), "{text}");
+        }
+        assert_eq!(Growth::of("ﷺ"), Growth { bytes: 30, words: 2 });
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use lookalike::corpus::{Corpus, LineReader};
 use lookalike::engine::EngineError;
-use lookalike::engine::pipeline::{self, Batch, Feed, Record, Shape, Weight};
+use lookalike::engine::pipeline::{self, Batch, Feed, Record, Weight};
 use lookalike::engine::shelf::{Shelf, Stocking};
 use lookalike::engine::store::sort::{Sorted, Sorter, clear};
 use lookalike::engine::store::strings::{self, Strings};
@@ -94,7 +94,7 @@ impl Desk<'_> {
         let todo = Mutex::new((open()?, self));
         // All shards are one unit, so that documents come in their order.
         let unit: pipeline::Unit = 0..corpus.shards().len();
-        let shape = Shape { drivers: 1, ..ctx.shape() };
+        let shape = ctx.shape().one_by_one();
         pipeline::run(
             corpus,
             std::slice::from_ref(&unit),

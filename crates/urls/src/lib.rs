@@ -140,9 +140,11 @@ impl Context<'_> {
 }
 
 /// Compares addresses; results go to `folder`. The same call in a later process goes on where this one was stopped.
-pub fn run(mut request: Request, folder: &Path, watch: &Watch) -> Result<Outcome, EngineError> {
+pub fn run(request: Request, folder: &Path, watch: &Watch) -> Result<Outcome, EngineError> {
     let room = request.settings.room(request.reading.max_document_bytes)?;
-    request.corpora.iter_mut().for_each(|corpus| request.settings.bound_decoders(corpus));
+    for corpus in &request.corpora {
+        request.settings.bound_decoders(corpus)?;
+    }
     run_within(request, folder, watch, room)
 }
 

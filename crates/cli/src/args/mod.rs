@@ -19,6 +19,7 @@ use std::sync::Arc;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use lookalike::asked::{self, Documents, size};
 use lookalike::corpus::{Corpus, Fields, Format, MaxRejected, Namespaces, ReadOptions};
+use lookalike::engine::{Settings, Spool};
 use lookalike::text::Profile;
 use lookalike::text::extract::ContentMode;
 
@@ -336,7 +337,6 @@ impl ReadingArgs {
             revisions: self.revisions,
             namespaces: self.namespaces.clone(),
             format: self.input_format,
-            addresses: false,
             ..ReadOptions::default()
         }
     }
@@ -406,9 +406,22 @@ pub struct WorkArgs {
     /// Each line has source, position, unit (byte of the uncompressed shard, or row) and reason.
     #[arg(long, value_name = "FILE", help_heading = "Work")]
     pub rejected: Option<PathBuf>,
+
+    /// Most memory to take; half of the machine's by default
+    ///
+    /// K, M and G stand for powers of 1024. At least 128M, 4M per thread and twice --max-document-bytes.
+    #[arg(long, value_name = "SIZE", help_heading = "Work", value_parser = size)]
+    pub memory: Option<u64>,
 }
 
 impl WorkArgs {
+    /// Allows the readers of a corpus their share of memory; returns how the work is done, on no more threads than there is memory for.
+    pub fn settings(&self, corpus: &Corpus, threads: usize) -> Result<Settings, Failure> {
+        let settings = asked::settings(Some(threads), self.memory, Spool::Auto);
+        let threads = settings.bound_decoders(corpus)?;
+        Ok(Settings { threads, ..settings })
+    }
+
     /// How records are read, with how many of them may be rejected.
     pub fn reading(&self, options: ReadOptions) -> ReadOptions {
         ReadOptions { max_rejected: self.max_rejected.unwrap_or_default(), ..options }

@@ -32,6 +32,7 @@ pub(crate) fn run(args: &ApplyArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     outside(&args.input.inputs, &args.output)?;
     let corpus = args.input.corpus()?;
     apart_from(&corpus, &args.work.rejected.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let settings = args.work.settings(&corpus, args.threads())?;
     let by = match args.by {
         ByArg::Id => By::Id,
         ByArg::N => By::Number,
@@ -41,14 +42,14 @@ pub(crate) fn run(args: &ApplyArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     check_folder(&args.output, &ticket)?;
     let mut rejections = Rejections::new(args.work.rejected.as_deref())?;
     let progress = Progress::show(args.work.progress, Total::Unknown, watch);
-    let (cut, told) = find(args, &corpus, &patch, watch)?;
+    let (cut, told) = find(args, &corpus, &patch, settings.threads, watch)?;
     told.iter().try_for_each(|told| rejections.tell_all(told))?;
     let documents = cut.counts.documents - cut.counts.rejected;
     rejections.check(documents, args.work.max_rejected.unwrap_or_default())?;
     take_folder(&args.output, &ticket)?;
     watch.begin(Stage { name: "write", total: corpus.bytes(), reads: true });
     let (content, journal) = (args.input.content_mode(), args.output.join(DONE));
-    cut.write(&corpus, content, &args.output, &journal, args.threads(), watch)?;
+    cut.write(&corpus, content, &args.output, &journal, settings.threads, watch)?;
     corpus.check()?;
     // Whoever is told that they are done may throw the input away.
     put_on_disk(&args.output)?;
@@ -62,10 +63,11 @@ fn find(
     args: &ApplyArgs,
     corpus: &Corpus,
     patch: &Patch,
+    threads: usize,
     watch: &Watch,
 ) -> Result<(Cut, Vec<Told>), Failure> {
     watch.begin(Stage { name: "find", total: corpus.bytes(), reads: true });
-    let found = walk::shards(corpus, args.threads(), |shard| {
+    let found = walk::shards(corpus, threads, |shard| {
         let mut waiting = Waiting::new(args.work.rejected.is_some());
         let survey =
             patch.survey(shard, corpus, watch, |rejection| Ok(waiting.add(&shard.name, rejection)?))?;

@@ -24,6 +24,7 @@ pub(crate) fn run(args: &ConvertArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
         .map(PathBuf::as_path)
         .collect();
     apart_from(&corpus, &outputs)?;
+    args.work.settings(&corpus, 1)?;
     corpus.look(false)?;
     let mut writer = Writer::create(&args.output)?;
     let mut rejections = Rejections::new(args.work.rejected.as_deref())?;

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lookalike::corpus::{Corpus, CorpusError, Shard};
+use lookalike::engine::{EngineError, Settings};
 use lookalike::model::Rejection;
 use lookalike::text::hash::Secret;
 use lookalike::text::{Analyser, Features, script};
@@ -30,14 +31,16 @@ const PENDING: usize = 1024;
 pub(crate) fn run(args: &StatsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let corpus = args.input.corpus()?;
     apart_from(&corpus, &args.work.rejected.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let settings = args.work.settings(&corpus, args.threads())?;
     let mut rejections = Rejections::new(args.work.rejected.as_deref())?;
     let seen = Seen::default();
     // Shards are added up as they end: what stays of each until the end is only what must be told in order.
     let tally = Mutex::new(Tally::default());
     let progress =
         Progress::show(args.work.progress, corpus.bytes().map_or(Total::Unknown, Total::Bytes), watch);
-    let shards = walk::shards(&corpus, args.threads(), |shard| {
-        let (found, told) = read_shard(args, &corpus, shard, &seen, watch)?;
+    let large = Large { settings: &settings, turn: Mutex::default() };
+    let shards = walk::shards(&corpus, settings.threads, |shard| {
+        let (found, told) = read_shard(args, &corpus, shard, &seen, &large, watch)?;
         tally.lock().expect("no worker panicked").merge(&found);
         Ok(told)
     });
@@ -74,6 +77,28 @@ impl Default for Seen {
     }
 }
 
+/// Large texts have their turn one at a time.
+struct Large<'s> {
+    settings: &'s Settings,
+    turn: Mutex<()>,
+}
+
+impl Large<'_> {
+    /// Waits for the turn of a large text, and refuses one that memory has no room for.
+    fn begin(&self, text: &str) -> Result<Option<MutexGuard<'_, ()>>, WalkError> {
+        match self.settings.admit_text(text, (2 * DIGESTS * size_of::<u128>()) as u64) {
+            Ok(false) => Ok(None),
+            Ok(true) => Ok(Some(self.turn.lock().unwrap_or_else(PoisonError::into_inner))),
+            Err(EngineError::Memory { why, needed }) => Err(CorpusError::Memory { why, needed }.into()),
+            Err(other) => Err(CorpusError::Read {
+                name: "the corpus".to_owned(),
+                source: std::io::Error::other(other.to_string()),
+            }
+            .into()),
+        }
+    }
+}
+
 fn repeats(digests: Mutex<Distinct>) -> Result<u64, CorpusError> {
     digests.into_inner().expect("no worker panicked").repeats().map_err(spill_failed)
 }
@@ -107,6 +132,7 @@ fn read_shard(
     corpus: &Corpus,
     shard: &Shard,
     seen: &Seen,
+    large: &Large<'_>,
     watch: &Watch,
 ) -> Result<(Tally, Told), WalkError> {
     let mut tally = Tally::default();
@@ -122,12 +148,16 @@ fn read_shard(
             }
             Found::Skipped(skip) => *tally.skipped.entry(skip.kind).or_default() += 1,
             Found::Document { document, text } => {
+                let turn = large.begin(text)?;
                 analyser.read(text, &mut features);
                 tally.content_bytes += document.content.len() as u64;
                 tally.without_url += u64::from(document.url.is_none());
                 tally.add(text, &features);
                 if !features.is_empty() {
                     texts.push(features.digest(Secret::of_process()));
+                }
+                if turn.is_some() {
+                    (analyser, features) = (Analyser::new(&args.input.reading.profile), Features::default());
                 }
                 ids.push(Secret::of_process().digest(document.id.as_bytes()));
                 if ids.len() == PENDING {

@@ -23,6 +23,7 @@ mod kept; // copies of the input shards: kept and removed make all
 mod lab; // methods measured on a corpus, goals reached, experiments repeated
 mod limits; // huge lines in little memory, thousands of files, any number of threads
 mod losses; // records that cannot be read: how many are too many, and what is told of them
+mod memory; // a cap that holds against inputs made to break it
 mod methods; // all methods alone, together, and with lexicons
 mod names; // odd file names, links, devices, and outputs that would fall on inputs
 mod order; // documents in the order of a field: held against a sorted copy, killed, refused

@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 pub(crate) use self::entry::Entry;
 use self::extras::LineExtras;
-pub use self::lines::{LineReader, Lines, LinesView};
+pub use self::lines::{LineReader, Lines, LinesView, MOST_TOGETHER};
 use super::resync::skip_byte_order_mark;
 use crate::formats::others::{Members, Object, makes_document};
 use crate::input::{Found, Stream};

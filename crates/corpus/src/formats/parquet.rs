@@ -5,7 +5,10 @@
 //! its row, where Arrow would give up the whole batch.
 
 mod extras;
+mod header;
 mod others;
+mod pages;
+mod unpack;
 
 use std::fs::File;
 use std::ops::Range;
@@ -28,20 +31,25 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescPtr, SchemaDescriptor};
 
 use self::extras::Leaf;
 use self::others::OtherColumns;
+use self::pages::Pages;
+pub(crate) use self::pages::{FileLimits, PageLimits, TooLarge};
 use crate::look::FieldNames;
 use crate::reader::Records;
 use crate::record::{ExtraValues, Ledger};
 use crate::{CorpusError, Fields, Item};
 
-/// About how much of a row group is decoded at once, by the sizes in its metadata.
+/// Most rows of a column that are decoded at once.
+pub(crate) const BATCH_ROWS: usize = 4096;
+
+/// About how much is decoded at once of columns that may have many values in a row, by the sizes in the metadata.
 const BATCH_BYTES: u64 = 4 << 20;
-const BATCH_ROWS: u64 = 4096;
 
 pub(crate) struct ParquetShard {
     file: SerializedFileReader<File>,
     ledger: Ledger,
     consumed: Arc<AtomicU64>,
     leaves: Leaves,
+    limits: FileLimits,
     /// The row group to be opened next, and the number of its first row.
     next_group: usize,
     next_row: u64,
@@ -59,6 +67,7 @@ impl ParquetShard {
     /// Reads the footer. `consumed` grows by the size on disk of every row group that is done with.
     pub(crate) fn open(file: File, ledger: Ledger, consumed: Arc<AtomicU64>) -> Result<Self, CorpusError> {
         let length = file.metadata().map_err(CorpusError::reading(&ledger.shard))?.len();
+        let again = file.try_clone().map_err(CorpusError::reading(&ledger.shard))?;
         let file =
             guarded(|| SerializedFileReader::new(file)).map_err(|error| unreadable(&ledger.shard, error))?;
         let leaves = Leaves::named(file.metadata().file_metadata().schema_descr(), &ledger)?;
@@ -69,6 +78,11 @@ impl ParquetShard {
             );
             return Err(CorpusError::Unsupported { name: ledger.shard, why });
         }
+        let limits = FileLimits {
+            file: Arc::new(again),
+            most: ledger.options.decoding.share().most(),
+            longest: ledger.limit() + 1,
+        };
         let number = String::new();
         let extras = ExtraValues::new(&ledger.options);
         Ok(ParquetShard {
@@ -76,6 +90,7 @@ impl ParquetShard {
             ledger,
             consumed,
             leaves,
+            limits,
             next_group: 0,
             next_row: 0,
             group: None,
@@ -86,33 +101,43 @@ impl ParquetShard {
         })
     }
 
-    /// Moves to the next row, opening row groups on the way.
-    fn step(&mut self) -> Step {
+    /// Moves to the next row, opening row groups on the way. Fails when memory has no room for a page.
+    fn step(&mut self) -> Result<Step, CorpusError> {
         if let Some(lost) = self.next_lost() {
-            return lost;
+            return Ok(lost);
         }
         loop {
             if self.group.is_none() {
                 if self.next_group == self.file.num_row_groups() {
-                    return Step::End;
+                    return Ok(Step::End);
                 }
-                if let Err(reason) = self.open_group() {
+                if let Err(error) = self.open_group() {
                     let first = self.next_row;
                     self.close_group();
-                    return self.lose(first, reason);
+                    return self.fail(first, error);
                 }
             }
-            let Some(group) = &mut self.group else { return Step::End };
+            let Some(group) = &mut self.group else { return Ok(Step::End) };
             match group.step() {
-                Ok(true) => return Step::Row,
+                Ok(true) => return Ok(Step::Row),
                 Ok(false) => self.close_group(),
-                Err(reason) => {
+                Err(error) => {
                     let row = group.next_row();
                     self.close_group();
-                    return self.lose(row, reason);
+                    return self.fail(row, error);
                 }
             }
         }
+    }
+
+    /// Ends the work where memory was too small, and else loses the rows from `first` on.
+    fn fail(&mut self, first: u64, error: ParquetError) -> Result<Step, CorpusError> {
+        if !TooLarge::stopped(&error) {
+            return Ok(self.lose(first, broken(error)));
+        }
+        let needed = self.limits.needed(self.file.metadata(), &self.leaves.used().collect::<Vec<_>>());
+        let what = format!("a page of {}", self.ledger.shard);
+        Err(self.ledger.options.decoding.share().too_small(what, needed))
     }
 
     /// Rejects the rows from `first` up to the end of the row group just closed, one by one.
@@ -133,11 +158,11 @@ impl ParquetShard {
         }
     }
 
-    fn open_group(&mut self) -> Result<(), Reason> {
-        let (file, leaves, first) = (&self.file, &self.leaves, self.next_row);
+    fn open_group(&mut self) -> Result<(), ParquetError> {
+        let (file, leaves, limits, first) = (&self.file, &self.leaves, &self.limits, self.next_row);
         let index = self.next_group;
-        let group = guarded(|| Group::open(&*file.get_row_group(index)?, leaves, first));
-        self.group = Some(group.map_err(broken)?);
+        let group = guarded(|| Group::open(&*file.get_row_group(index)?, leaves, limits, first));
+        self.group = Some(group?);
         Ok(())
     }
 
@@ -160,7 +185,7 @@ enum Step {
 
 impl Records for ParquetShard {
     fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {
-        match self.step() {
+        match self.step()? {
             Step::Row => {}
             Step::Rejected(row, reason) => return Ok(Some(self.ledger.reject(row, reason))),
             Step::End => return Ok(None),
@@ -283,9 +308,6 @@ struct Group {
     rows: u64,
     /// How many of its rows have been handed out.
     passed: u64,
-    batch: usize,
-    /// How many rows of the batch are still to come.
-    ready: usize,
     id: Option<Column>,
     text: Option<Column>,
     html: Option<Column>,
@@ -308,25 +330,30 @@ enum Id<'g> {
 }
 
 impl Group {
-    fn open(reader: &dyn RowGroupReader, leaves: &Leaves, first: u64) -> Result<Self, ParquetError> {
-        let column = |leaf: Option<usize>| leaf.map(|leaf| Column::open(reader, leaf)).transpose();
-        let extras = leaves.extras.iter().map(|leaf| leaf.number);
-        let batch = batch_rows(reader.metadata(), leaves.used());
+    fn open(
+        reader: &dyn RowGroupReader,
+        leaves: &Leaves,
+        limits: &FileLimits,
+        first: u64,
+    ) -> Result<Self, ParquetError> {
+        let limits = &limits.share(reader.metadata(), &leaves.used().collect::<Vec<_>>())?;
+        let column = |leaf: Option<usize>| leaf.map(|leaf| Column::open(reader, leaf, limits)).transpose();
+        let extras = leaves.extras.iter().map(|leaf| Column::open(reader, leaf.number, limits));
         Ok(Group {
             first,
             rows: rows_of(reader.metadata()),
             passed: 0,
-            batch,
-            ready: 0,
             id: column(leaves.id)?,
             text: column(leaves.text)?,
             html: column(leaves.html)?,
             url: column(leaves.url)?,
-            extras: extras.map(|leaf| Column::open(reader, leaf)).collect::<Result<_, _>>()?,
+            extras: extras.collect::<Result<_, _>>()?,
             others: leaves
                 .others
                 .as_ref()
-                .map(|others| OtherColumns::open(reader, others, batch))
+                .map(|others| {
+                    OtherColumns::open(reader, others, batch_rows(reader.metadata(), leaves.used()))
+                })
                 .transpose()?,
         })
     }
@@ -337,18 +364,15 @@ impl Group {
     }
 
     /// Moves to the next row; false when the group is done.
-    fn step(&mut self) -> Result<bool, Reason> {
+    fn step(&mut self) -> Result<bool, ParquetError> {
         if self.passed == self.rows {
             return Ok(false);
         }
-        if self.ready == 0 {
-            self.load()?;
-        }
-        self.columns().for_each(Column::step);
+        let left = self.rows - self.passed;
+        self.columns().try_for_each(|column| column.step(left))?;
         if let Some(others) = &mut self.others {
-            guarded(|| others.step()).map_err(broken)?;
+            guarded(|| others.step())?;
         }
-        self.ready -= 1;
         self.passed += 1;
         Ok(true)
     }
@@ -367,23 +391,6 @@ impl Group {
         if let Some(others) = &self.others {
             extras.set(leaves.extras.len(), |text| others.push(text));
         }
-    }
-
-    /// Decodes the next batch of every column.
-    fn load(&mut self) -> Result<(), Reason> {
-        let left = self.rows - self.passed;
-        let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(self.batch);
-        for column in self.columns() {
-            let rows = guarded(|| column.load(wanted)).map_err(broken)?;
-            if rows != wanted {
-                return Err(Reason::Broken(format!(
-                    "a column of the row group ends {} rows early",
-                    left - rows as u64
-                )));
-            }
-        }
-        self.ready = wanted;
-        Ok(())
     }
 
     /// The id of a row that cannot be read.
@@ -405,7 +412,8 @@ impl Group {
             None if ledger.options.addresses => (Media::Text, text, &b""[..]),
             None => return Err(Reason::MissingField(format!("neither {text:?} nor {html:?} is there"))),
         };
-        if bytes.len() > ledger.limit() {
+        let names = [&self.id, &self.url].map(|column| cell(column).map_or(0, <[u8]>::len));
+        if bytes.len().max(names[0]).max(names[1]) > ledger.limit() {
             return Err(Reason::TooLong { limit: ledger.limit() as u64 });
         }
         let number = self.id.as_ref().and_then(Column::number).map(Id::Number);
@@ -442,7 +450,7 @@ pub(crate) fn batch_rows(group: &RowGroupMetaData, leaves: impl Iterator<Item = 
     let sizes = leaves.map(|leaf| u64::try_from(group.column(leaf).uncompressed_size()).unwrap_or(0));
     let bytes = sizes.fold(0, u64::saturating_add);
     let row = (bytes / rows_of(group).max(1)).max(1);
-    (BATCH_BYTES / row).clamp(1, BATCH_ROWS) as usize
+    (BATCH_BYTES / row).clamp(1, BATCH_ROWS as u64) as usize
 }
 
 /// One column of a row group: a batch of its values, and the one that the current row has.
@@ -452,6 +460,8 @@ struct Column {
     levels: Vec<i16>,
     /// The level that says so.
     present: i16,
+    /// How many rows the batch has, how many of them are behind us, and how many values these had.
+    rows: usize,
     row: usize,
     taken: usize,
     /// Which value is the current row's.
@@ -469,10 +479,10 @@ enum Values {
 }
 
 impl Column {
-    fn open(group: &dyn RowGroupReader, leaf: usize) -> Result<Self, ParquetError> {
+    fn open(group: &dyn RowGroupReader, leaf: usize, limits: &PageLimits) -> Result<Self, ParquetError> {
         let metadata = group.metadata().column(leaf);
         let unsigned = is_unsigned(metadata.column_descr());
-        let values = match open_column(group, leaf)? {
+        let values = match open_column(group, leaf, limits)? {
             ColumnReader::ByteArrayColumnReader(reader) => Values::Bytes(reader, Vec::new()),
             ColumnReader::Int32ColumnReader(reader) => Values::Int32(reader, Vec::new(), unsigned),
             ColumnReader::Int64ColumnReader(reader) => Values::Int64(reader, Vec::new(), unsigned),
@@ -485,7 +495,7 @@ impl Column {
             }
         };
         let present = metadata.column_descr().max_def_level();
-        Ok(Column { values, levels: Vec::new(), present, row: 0, taken: 0, current: None })
+        Ok(Column { values, levels: Vec::new(), present, rows: 0, row: 0, taken: 0, current: None })
     }
 
     /// Decodes up to `rows` rows; how many there were.
@@ -504,11 +514,21 @@ impl Column {
         Ok(read)
     }
 
-    fn step(&mut self) {
+    /// Moves to the next of `left` rows.
+    fn step(&mut self, left: u64) -> Result<(), ParquetError> {
+        if self.row == self.rows {
+            let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(BATCH_ROWS);
+            self.rows = guarded(|| self.load(wanted))?;
+            if self.rows == 0 {
+                let complaint = format!("a column of the row group ends {left} rows early");
+                return Err(ParquetError::General(complaint));
+            }
+        }
         let has_value = self.present == 0 || self.levels.get(self.row) == Some(&self.present);
         self.row += 1;
         self.current = has_value.then_some(self.taken);
         self.taken += usize::from(has_value);
+        Ok(())
     }
 
     /// The current row's text.
@@ -542,8 +562,25 @@ fn fill<T: DataType>(
 ) -> Result<usize, ParquetError> {
     values.clear();
     levels.clear();
-    let (records, _, _) = reader.read_records(rows, Some(levels), None, values)?;
-    Ok(records)
+    read_rows(reader, rows, levels, None, values)
+}
+
+/// Reads up to `rows` rows of one page; none behind the last.
+pub(crate) fn read_rows<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    rows: usize,
+    levels: &mut Vec<i16>,
+    mut starts: Option<&mut Vec<i16>>,
+    values: &mut Vec<T::T>,
+) -> Result<usize, ParquetError> {
+    // Behind each page nothing comes once.
+    for _ in 0..2 {
+        let (read, _, _) = reader.read_records(rows, Some(levels), starts.as_deref_mut(), values)?;
+        if read > 0 {
+            return Ok(read);
+        }
+    }
+    Ok(0)
 }
 
 fn is_unsigned(column: &ColumnDescriptor) -> bool {
@@ -558,14 +595,18 @@ fn is_unsigned(column: &ColumnDescriptor) -> bool {
 }
 
 /// Opens a column of a row group.
-pub(crate) fn open_column(group: &dyn RowGroupReader, leaf: usize) -> Result<ColumnReader, ParquetError> {
+pub(crate) fn open_column(
+    group: &dyn RowGroupReader,
+    leaf: usize,
+    limits: &PageLimits,
+) -> Result<ColumnReader, ParquetError> {
     let metadata = group.metadata().column(leaf);
     let start = metadata.dictionary_page_offset().unwrap_or(metadata.data_page_offset());
     // The library panics at such numbers, which is caught, but would be told on standard error.
     if start < 0 || metadata.compressed_size() < 0 {
         return Err(ParquetError::General("a column has a place or a size below zero".to_owned()));
     }
-    let pages = SoundPages(group.get_column_page_reader(leaf)?);
+    let pages = SoundPages(Box::new(Pages::open(group, leaf, limits)?));
     let descriptor = group.metadata().column(leaf).column_descr_ptr();
     guarded(|| Ok(get_column_reader(descriptor, Box::new(pages))))
 }
@@ -641,12 +682,12 @@ mod tests {
     };
     use lookalike_model::{ReasonKind, Unit};
     use parquet::arrow::ArrowWriter;
-    use parquet::file::properties::WriterProperties;
+    use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ReadOptions;
     use crate::formats::testing::{Seen, briefs, count, damaged, limited, read_all};
+    use crate::{ReadOptions, Share};
 
     fn strings(values: &[&str]) -> ArrayRef {
         Arc::new(StringArray::from(values.to_vec()))
@@ -810,6 +851,185 @@ mod tests {
         }
     }
 
+    /// A share of so many bytes for one shard, beside 100 MiB.
+    fn allowed(memory: u64) -> Share {
+        Share { room: memory.saturating_mul(2), beside: 100 << 20, readers: 1, least: 0 }
+    }
+
+    /// What is read of a file when decoders may take so many bytes.
+    fn read_within(bytes: &[u8], memory: u64) -> Vec<Seen> {
+        let options = ReadOptions::default();
+        options.decoding.allow(allowed(memory));
+        read_all(&mut open_with(bytes, options).unwrap())
+    }
+
+    fn pages_of(
+        texts: &[Option<String>],
+        change: impl Fn(WriterPropertiesBuilder) -> WriterPropertiesBuilder,
+    ) -> Vec<u8> {
+        let texts: ArrayRef = Arc::new(StringArray::from_iter(texts));
+        let batch = RecordBatch::try_from_iter([("text", texts)]).unwrap();
+        let properties = change(WriterProperties::builder().set_dictionary_enabled(false)).build();
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        bytes
+    }
+
+    #[test]
+    fn pages_larger_than_memory_are_taken_apart() {
+        use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+        use parquet::file::properties::WriterVersion;
+        let text = |n: usize| {
+            let words = (0..n * 37 % 900).map(|at| format!("{} ", (at * at + n) % 1013));
+            (n % 5 != 3).then(|| words.collect::<String>())
+        };
+        let texts: Vec<Option<String>> = (0..3000).map(text).collect();
+        for codec in [
+            Compression::UNCOMPRESSED,
+            Compression::SNAPPY,
+            Compression::LZ4_RAW,
+            Compression::GZIP(GzipLevel::default()),
+            Compression::ZSTD(ZstdLevel::default()),
+            Compression::BROTLI(BrotliLevel::default()),
+        ] {
+            for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+                // Pages of many megabytes; what is no text is not to be taken apart by accident.
+                let file = std::panic::catch_unwind(|| {
+                    pages_of(&texts, |properties| {
+                        properties
+                            .set_compression(codec)
+                            .set_writer_version(version)
+                            .set_encoding(parquet::basic::Encoding::PLAIN)
+                            .set_data_page_size_limit(1 << 30)
+                            .set_data_page_row_count_limit(1 << 30)
+                            .set_write_batch_size(1 << 20)
+                    })
+                });
+                // A codec that is not built in cannot be written either.
+                let Ok(file) = file else { continue };
+                let whole = read_within(&file, u64::MAX);
+                assert_eq!(whole.len(), 3000, "{codec} {version:?}");
+                // What Brotli unpacks reaches back four megabytes.
+                let memory = if matches!(codec, Compression::BROTLI(_)) { 5 << 20 } else { 1 << 20 };
+                assert!(read_within(&file, memory) == whole, "{codec} {version:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_longer_than_allowed_costs_its_row_alone() {
+        let texts = ["one", &"long ".repeat(1 << 20), "three"].map(|text| Some(text.to_owned()));
+        let file = pages_of(&texts, |properties| properties.set_data_page_size_limit(1 << 30));
+        let options = limited(1 << 20);
+        options.decoding.allow(allowed(1 << 20));
+        let all = read_all(&mut open_with(&file, options).unwrap());
+        assert_eq!(
+            (all[0].brief(), all[2].brief(), all.len()),
+            ("shard#0: one".into(), "shard#2: three".into(), 3)
+        );
+        assert_eq!(all[1], Seen::Rejected(ReasonKind::TooLong, 1));
+    }
+
+    /// Holds a refusal against what it asks for: with that the file is read, with a little less it is not.
+    #[track_caller]
+    fn refused_until_enough(file: &[u8], share: Share, rows: usize) -> u64 {
+        let read = |room: u64| {
+            let options = ReadOptions::default();
+            options.decoding.allow(Share { room, ..share });
+            let mut shard = open_with(file, options).unwrap();
+            let mut rows = 0;
+            loop {
+                match shard.next() {
+                    Ok(Some(Item::Document(_))) => rows += 1,
+                    Ok(Some(_)) => panic!("a row is lost"),
+                    Ok(None) => return Ok(rows),
+                    Err(CorpusError::Memory { needed, .. }) => return Err(needed),
+                    Err(other) => panic!("{other}"),
+                }
+            }
+        };
+        let needed = read(share.room).unwrap_err();
+        assert_eq!(read(needed - share.beside), Ok(rows), "what was asked for is enough");
+        assert!(read(needed - share.beside - (2 << 20) * share.readers).is_err(), "and not much too much");
+        needed
+    }
+
+    #[test]
+    fn a_dictionary_larger_than_memory_is_refused_with_the_figure() {
+        use parquet::basic::{Compression, ZstdLevel};
+        // Letters without rule, so that what is packed is large, too.
+        let mut state = 1u64;
+        let mut letter = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            char::from(b' ' + (state >> 58) as u8)
+        };
+        let texts: Vec<Option<String>> =
+            (0..8).map(|_| Some((0..2 << 20).map(|_| letter()).collect())).collect();
+        for codec in [
+            Compression::UNCOMPRESSED,
+            Compression::SNAPPY,
+            Compression::LZ4_RAW,
+            Compression::ZSTD(ZstdLevel::default()),
+        ] {
+            let file = pages_of(&texts, |properties| {
+                properties
+                    .set_compression(codec)
+                    .set_dictionary_enabled(true)
+                    .set_dictionary_page_size_limit(1 << 30)
+            });
+            let needed = refused_until_enough(&file, allowed(1 << 20), 8);
+            // Sixteen megabytes, for which twice as much room is needed.
+            assert!((132..138).contains(&(needed >> 20)), "{codec} {needed}");
+            let several = Share { readers: 3, ..allowed(1 << 20) };
+            assert!(refused_until_enough(&file, several, 8) > needed);
+        }
+    }
+
+    #[test]
+    fn dictionaries_of_several_columns_have_room_together() {
+        let column = |word: &str| -> ArrayRef {
+            Arc::new(StringArray::from_iter_values((0..40).map(|n| format!("{word} {n} ").repeat(20_000))))
+        };
+        let batch = RecordBatch::try_from_iter([("text", column("a")), ("url", column("b"))]).unwrap();
+        let properties = WriterProperties::builder()
+            .set_dictionary_page_size_limit(1 << 30)
+            .set_max_row_group_row_count(Some(15))
+            .build();
+        let mut file = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut file, batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        refused_until_enough(&file, allowed(1 << 20), 40);
+    }
+
+    #[test]
+    fn a_page_that_lies_about_its_length_is_damage_and_no_matter_of_memory() {
+        let texts: Vec<Option<String>> = (0..8).map(|n| Some(format!("{n} ").repeat(1000))).collect();
+        let file = pages_of(&texts, |properties| properties.set_dictionary_enabled(true));
+        let claimed = 16_032u32;
+        let varint = |number: u32| {
+            let mut number = number << 1;
+            let mut bytes = Vec::new();
+            while number >= 0x80 {
+                bytes.push(number as u8 | 0x80);
+                number >>= 7;
+            }
+            bytes.push(number as u8);
+            bytes
+        };
+        // The first page's length behind the marks of the header's first two fields.
+        let header = [&[0x15, 4, 0x15][..], &varint(claimed)].concat();
+        let at = file.windows(header.len()).position(|window| window == header).expect("a dictionary");
+        let mut lying = file.clone();
+        lying[at + 3..at + header.len()].copy_from_slice(&varint(claimed + 1_000_000));
+        assert_eq!(read_within(&file, 1 << 19).len(), 8);
+        let all = read_within(&lying, 1 << 19);
+        assert!(all.iter().all(|row| matches!(row, Seen::Rejected(ReasonKind::Broken, _))), "{all:?}");
+        assert_eq!(all.len(), 8);
+    }
+
     fn ten_groups() -> Vec<u8> {
         let texts: Vec<String> = (0..100).map(|n| format!("text {n} {}", "x".repeat(n % 7))).collect();
         let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..100));
@@ -867,16 +1087,6 @@ mod tests {
             shard.file.metadata().row_groups().iter().map(RowGroupMetaData::compressed_size).sum();
         count(&mut shard);
         assert_eq!(shard.consumed.load(Ordering::Relaxed), groups as u64);
-    }
-
-    #[test]
-    fn long_rows_make_small_batches() {
-        let texts: Vec<String> = (0..20).map(|n: usize| format!("{n}").repeat(1 << 20)).collect();
-        let bytes = file_of(vec![("text", Arc::new(LargeStringArray::from(texts)))], 20);
-        let mut shard = shard(&bytes);
-        assert_eq!(count(&mut shard), 20);
-        let batch = batch_rows(shard.file.metadata().row_group(0), [0].into_iter());
-        assert!(batch < 20, "{batch}");
     }
 
     proptest! {

@@ -9,7 +9,7 @@ use lz4_flex::frame::{BlockSize, FrameEncoder, FrameInfo};
 use proptest::prelude::*;
 
 use crate::input::{Replay, Stream};
-use crate::options::Decoding;
+use crate::options::Share;
 use crate::reader::Records;
 use crate::record::Ledger;
 use crate::{Compression, Item, ReadOptions};
@@ -109,7 +109,7 @@ pub(crate) fn stream(bytes: impl Into<Vec<u8>>) -> Stream {
 /// A stream that reads `step` bytes at a time.
 pub(crate) fn stream_by(bytes: impl Into<Vec<u8>>, step: usize) -> Stream {
     let raw = Replay::new(Box::new(Drip { bytes: Cursor::new(bytes.into()), step }));
-    Stream::open(raw, Compression::None, Decoding::default()).expect("memory can be read")
+    Stream::open(raw, Compression::None, Share::default()).expect("memory can be read")
 }
 
 /// A ledger for a shard called `shard`.

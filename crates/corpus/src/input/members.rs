@@ -10,7 +10,7 @@ use super::compression::{MAGIC, is_skippable};
 use super::decoder::Decoder;
 use super::window::{LOOKED_AT, Window};
 use super::{Chunk, Compression, Refusal, Replay, Source};
-use crate::options::Decoding;
+use crate::options::Share;
 
 /// Second looks at the same bytes, in a row, that damage is worth.
 const SECOND_LOOKS: u32 = 8;
@@ -18,7 +18,7 @@ const SECOND_LOOKS: u32 = 8;
 /// All members of a compressed file as one stream of bytes.
 pub(crate) struct Members {
     compression: Compression,
-    decoding: Decoding,
+    share: Share,
     /// True once a member has begun.
     begun: bool,
     /// Times in a row that damaged bytes were looked at again.
@@ -40,8 +40,8 @@ enum State {
 }
 
 impl Members {
-    pub(crate) fn new(compression: Compression, raw: Replay, decoding: Decoding) -> Self {
-        Members { compression, decoding, begun: false, second_looks: 0, state: State::Between(raw) }
+    pub(crate) fn new(compression: Compression, raw: Replay, share: Share) -> Self {
+        Members { compression, share, begun: false, second_looks: 0, state: State::Between(raw) }
     }
 
     /// Begins the next member, or passes over what is none; `None` when there is more to read.
@@ -63,7 +63,7 @@ impl Members {
         let window = Window::seen(raw.peek(LOOKED_AT)?);
         // Behind others, a member that cannot be decoded is more likely damaged than meant so.
         if !self.begun
-            && let Some(why) = window.and_then(|window| window.refused(self.decoding))
+            && let Some(why) = window.and_then(|window| window.refused(self.share))
         {
             return Err(Refusal::error(why));
         }
@@ -178,8 +178,7 @@ impl Source for Members {
                     }
                     Ok(length) => {
                         let given = given + length as u64;
-                        if let Some(why) =
-                            window.and_then(|window| window.refused_behind(given, self.decoding))
+                        if let Some(why) = window.and_then(|window| window.refused_behind(given, self.share))
                         {
                             return Err(Refusal::error(why));
                         }
@@ -236,7 +235,7 @@ mod tests {
     fn read(compression: Compression, file: &[u8]) -> (Vec<u8>, Vec<(usize, bool)>) {
         assert_eq!(Compression::seen(file, Compression::None), compression);
         let raw = Replay::new(Box::new(io::Cursor::new(file.to_vec())));
-        let mut members = Members::new(compression, raw, Decoding::default());
+        let mut members = Members::new(compression, raw, Share::default());
         let (mut bytes, mut faults) = (Vec::new(), Vec::new());
         let mut out = [0; 1000];
         loop {
@@ -372,7 +371,7 @@ mod tests {
             let mut half = compress(compression, &text(6, 5000));
             half.truncate(half.len() / 2);
             let raw = Replay::new(Box::new(Failing(io::Cursor::new(half))));
-            let mut members = Members::new(compression, raw, Decoding::default());
+            let mut members = Members::new(compression, raw, Share::default());
             let mut out = [0; 1000];
             let error = loop {
                 match members.read(&mut out) {

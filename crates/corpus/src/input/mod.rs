@@ -17,7 +17,7 @@ pub(crate) mod object;
 pub(crate) mod refusal;
 pub(crate) mod replay;
 pub(crate) mod stream;
-mod window;
+pub(crate) mod window;
 
 pub(crate) use compression::Compression;
 pub(crate) use refusal::Refusal;

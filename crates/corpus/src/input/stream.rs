@@ -5,7 +5,7 @@ use std::io;
 use memchr::memmem::Finder;
 
 use super::{Chunk, Compression, Replay, Source, members::Members, refusal};
-use crate::options::Decoding;
+use crate::options::Share;
 
 const CHUNK: usize = 256 << 10;
 
@@ -43,7 +43,7 @@ impl Stream {
     /// A stream over `raw`, whose compression is seen from its first bytes; where these are neither compressed
     /// nor text, they are damaged, and the compression is the one that the shard's name tells. Kinds of files that cannot be
     /// read are refused.
-    pub(crate) fn open(mut raw: Replay, named: Compression, decoding: Decoding) -> io::Result<Self> {
+    pub(crate) fn open(mut raw: Replay, named: Compression, share: Share) -> io::Result<Self> {
         let head = raw.peek(256)?;
         let is_text = head.iter().all(|byte| !matches!(byte, 0..=8 | 14..=26 | 28..=31));
         refusal::refuse_known(head)?;
@@ -53,7 +53,7 @@ impl Stream {
         };
         let source: Box<dyn Source> = match compression {
             Compression::None => Box::new(raw),
-            _ => Box::new(Members::new(compression, raw, decoding)),
+            _ => Box::new(Members::new(compression, raw, share)),
         };
         Ok(Stream { source, compression, buffer: Vec::new(), start: 0, end: 0, offset: 0, halt: None })
     }
@@ -360,7 +360,7 @@ mod tests {
     fn the_compression_is_seen_from_the_first_bytes() {
         let open = |bytes: &[u8]| {
             let raw = Replay::new(Box::new(Cursor::new(bytes.to_vec())));
-            Stream::open(raw, Compression::None, Decoding::default()).unwrap()
+            Stream::open(raw, Compression::None, Share::default()).unwrap()
         };
         assert_eq!(open(b"").compression(), Compression::None);
         assert_eq!(open(b"BZh9 is no beginning").compression(), Compression::None);

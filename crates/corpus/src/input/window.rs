@@ -1,7 +1,7 @@
 //! Memory that a compressed member asks its decoder for, seen from the member's first bytes.
 
 use super::compression::XZ;
-use crate::options::Decoding;
+use crate::options::Share;
 
 /// Bytes of a member that are looked at.
 pub(super) const LOOKED_AT: usize = 64;
@@ -9,9 +9,12 @@ pub(super) const LOOKED_AT: usize = 64;
 /// No writer of zstd asks for more.
 const MOST_ZSTD: u64 = 1 << 31;
 
+/// A shard's part of the memory is for the window, and as much for what is read through it.
+const PARTS: u64 = 2;
+
 /// The window that a member asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Window {
+pub(crate) struct Window {
     /// Bytes that its decoder may have to hold.
     bytes: u64,
     /// Length of what the member holds, where it tells.
@@ -22,29 +25,35 @@ pub(super) struct Window {
 
 impl Window {
     /// The window of a zstd frame or an xz stream that begins with `head`; `None` where none can be told.
-    pub(super) fn seen(head: &[u8]) -> Option<Self> {
+    pub(crate) fn seen(head: &[u8]) -> Option<Self> {
         match head {
             [0x28, 0xb5, 0x2f, 0xfd, rest @ ..] => zstd(rest),
             _ => xz_dictionary(head).map(|bytes| Window { bytes, content: None, dictionary: None }),
         }
     }
 
-    /// Refuses a member that cannot be decoded under `decoding`, as far as can be told before it is, in words that follow the file's
+    /// Bytes that a decoder holds at most; `None` where it needs a dictionary that is not there.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn alone(self) -> Option<u64> {
+        self.dictionary.is_none().then(|| self.bytes.min(self.content.unwrap_or(u64::MAX)))
+    }
+
+    /// Refuses a member that cannot be decoded within `share`, as far as can be told before it is, in words that follow the file's
     /// name.
-    pub(super) fn refused(self, decoding: Decoding) -> Option<String> {
+    pub(super) fn refused(self, share: Share) -> Option<String> {
         match self.dictionary {
             Some(number) => Some(format!(
                 "is compressed with the zstd dictionary {number}, which is not in the file; unpack it first, or compress it \
                  without a dictionary"
             )),
-            None => self.refused_behind(self.content?, decoding),
+            None => self.refused_behind(self.content?, share),
         }
     }
 
     /// Refuses to decode a member further when it has given so many bytes: only then does a decoder hold as many.
-    pub(super) fn refused_behind(self, given: u64, decoding: Decoding) -> Option<String> {
+    pub(super) fn refused_behind(self, given: u64, share: Share) -> Option<String> {
         let needed = self.bytes.min(self.content.unwrap_or(u64::MAX));
-        if given.min(needed) <= decoding.most() {
+        if given.min(needed) <= share.most() / PARTS {
             return None;
         }
         let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
@@ -52,8 +61,8 @@ impl Window {
             "is compressed with a window of {} MiB, and one decoder may take {} MiB here; give --memory {}M, or compress it \
              with a smaller window",
             mebibytes(needed),
-            decoding.most() >> 20,
-            mebibytes(decoding.needed(needed)),
+            (share.most() / PARTS) >> 20,
+            mebibytes(share.needed(needed.saturating_mul(PARTS))),
         ))
     }
 }
@@ -175,19 +184,20 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_window_and_the_memory_that_would_do() {
-        let decoding = Decoding { memory: 256 << 20, share: 8 };
+        // Half of the room for four shards, and half of that for the window.
+        let share = Share { room: 512 << 20, beside: 100 << 20, readers: 4, least: 1 << 20 };
         let seen = Window::seen(&frame(28, None)).unwrap();
-        assert_eq!(seen.refused(decoding), None, "it may hold next to nothing");
-        assert_eq!(seen.refused_behind(32 << 20, decoding), None);
-        let refused = "is compressed with a window of 256 MiB, and one decoder may take 32 MiB here; give --memory 2048M, or \
+        assert_eq!(seen.refused(share), None, "it may hold next to nothing");
+        assert_eq!(seen.refused_behind(32 << 20, share), None);
+        let refused = "is compressed with a window of 256 MiB, and one decoder may take 32 MiB here; give --memory 4196M, or \
              compress it with a smaller window";
-        assert_eq!(seen.refused_behind((32 << 20) + 1, decoding).unwrap(), refused);
+        assert_eq!(seen.refused_behind((32 << 20) + 1, share).unwrap(), refused);
         let long = Window { content: Some(1 << 40), ..seen };
-        assert_eq!(long.refused(decoding).unwrap(), refused);
-        assert_eq!(long.refused(Decoding { memory: 2 << 30, share: 8 }), None);
-        assert_eq!(long.refused(Decoding::default()), None);
-        assert_eq!(Window { content: Some(1000), ..seen }.refused(decoding), None);
+        assert_eq!(long.refused(share).unwrap(), refused);
+        assert_eq!(long.refused(Share { room: 4096 << 20, ..share }), None);
+        assert_eq!(long.refused(Share::default()), None);
+        assert_eq!(Window { content: Some(1000), ..seen }.refused(share), None);
         let foreign = Window { dictionary: Some(7), ..seen };
-        assert!(foreign.refused(Decoding::default()).unwrap().contains("the zstd dictionary 7"));
+        assert!(foreign.refused(Share::default()).unwrap().contains("the zstd dictionary 7"));
     }
 }

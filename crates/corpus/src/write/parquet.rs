@@ -27,8 +27,10 @@ use parquet::schema::types::{Type, TypePtr};
 use self::fields::FieldColumns;
 use super::pending::Pending;
 use super::shard::{CLUSTER, COPIES, Note, Verdict};
-use crate::CorpusError;
-use crate::formats::parquet::{batch_rows, guarded, open_column, rows_of, unreadable};
+use crate::formats::parquet::{
+    BATCH_ROWS, FileLimits, TooLarge, batch_rows, guarded, open_column, read_rows, rows_of, unreadable,
+};
+use crate::{CorpusError, Share};
 
 /// A row group is written when its rows hold so many bytes.
 const GROUP_BYTES: usize = 64 << 20;
@@ -264,7 +266,8 @@ pub fn filter_rows(
 ) -> Result<(), CorpusError> {
     let name = source.display().to_string();
     let mut decide = |row| Ok(if keep(row) { Verdict::Keep } else { Verdict::Drop });
-    match (RowCopy { source, name: &name, annotated: false, rejects: false }).run(target, &mut decide) {
+    let copy = RowCopy { source, name: &name, annotated: false, rejects: false, share: Share::default() };
+    match copy.run(target, &mut decide) {
         Err(Halt::Failed(error)) => Err(error),
         Ok(_) | Err(Halt::Stopped) => Ok(()),
     }
@@ -287,6 +290,8 @@ pub(super) struct RowCopy<'c> {
     /// Rows are copied because they were rejected: row groups that cannot be decoded are passed over, and no file is written
     /// without rows.
     pub(super) rejects: bool,
+    /// Memory that its pages may take.
+    pub(super) share: Share,
 }
 
 impl RowCopy<'_> {
@@ -297,7 +302,14 @@ impl RowCopy<'_> {
         decide: &mut dyn FnMut(u64) -> Result<Verdict, Halt>,
     ) -> Result<u64, Halt> {
         let unread = |error| Halt::Failed(unreadable(self.name, error));
-        let file = File::open(self.source).map_err(CorpusError::reading(self.name)).map_err(Halt::Failed)?;
+        let unopened = |source| Halt::Failed(CorpusError::reading(self.name)(source));
+        let file = File::open(self.source).map_err(unopened)?;
+        // Another reader of the same file goes ahead, and has as much: nothing else is under way then.
+        let limits = FileLimits {
+            file: Arc::new(file.try_clone().map_err(unopened)?),
+            most: self.share.most(),
+            longest: u32::MAX as usize,
+        };
         let reader = guarded(|| SerializedFileReader::new(file)).map_err(unread)?;
         let (copy, pending) = Pending::begin(target).map_err(Halt::Failed)?;
         let unwritten = |error| Halt::Failed(failure(&pending, error));
@@ -307,6 +319,9 @@ impl RowCopy<'_> {
         let (mut first_row, mut lost) = (0, 0);
         for index in 0..reader.num_row_groups() {
             let uncopied = |error: ParquetError| {
+                if TooLarge::stopped(&error) {
+                    return Halt::Failed(self.too_large(&limits, reader.metadata()));
+                }
                 let complaint =
                     format!("row group {index} cannot be copied to {} ({error})", target.display());
                 Halt::Failed(CorpusError::reading(self.name)(io::Error::other(complaint)))
@@ -320,12 +335,18 @@ impl RowCopy<'_> {
             if !kept.rows.contains(&true) {
                 continue;
             }
-            if self.rejects && guarded(|| decode_group(&*reader.get_row_group(index)?)).is_err() {
-                lost += kept.rows.iter().filter(|&&kept| kept).count() as u64;
-            } else {
-                guarded(|| copy_group(&*reader.get_row_group(index)?, &mut writer, &kept))
-                    .map_err(uncopied)?;
+            if self.rejects {
+                match guarded(|| decode_group(&*reader.get_row_group(index)?, &limits)) {
+                    Err(error) if TooLarge::stopped(&error) => return Err(uncopied(error)),
+                    Err(_) => {
+                        lost += kept.rows.iter().filter(|&&kept| kept).count() as u64;
+                        continue;
+                    }
+                    Ok(()) => {}
+                }
             }
+            guarded(|| copy_group(&*reader.get_row_group(index)?, &limits, &mut writer, &kept))
+                .map_err(uncopied)?;
         }
         let written = !writer.flushed_row_groups().is_empty();
         writer.into_inner().map(drop).map_err(unwritten)?;
@@ -333,6 +354,13 @@ impl RowCopy<'_> {
             pending.finish().map_err(Halt::Failed)?;
         }
         Ok(lost)
+    }
+
+    /// The refusal of a page, with the memory under which every column can be copied.
+    fn too_large(&self, limits: &FileLimits, metadata: &ParquetMetaData) -> CorpusError {
+        let columns = 0..metadata.file_metadata().schema_descr().num_columns();
+        let needed = columns.map(|leaf| limits.needed(metadata, &[leaf])).max().unwrap_or(0);
+        self.share.too_small(format!("a page of {}", self.name), needed)
     }
 
     /// The columns of the copy.
@@ -420,6 +448,7 @@ fn with_two_more(encoded: &str) -> Option<String> {
 
 fn copy_group(
     source: &dyn RowGroupReader,
+    limits: &FileLimits,
     target: &mut SerializedFileWriter<File>,
     kept: &Kept,
 ) -> Result<(), ParquetError> {
@@ -427,13 +456,15 @@ fn copy_group(
     for leaf in 0..source.num_columns() {
         let Some(mut column) = group.next_column()? else { break };
         let descriptor = source.metadata().column(leaf).column_descr();
+        let nested = descriptor.max_rep_level() > 0;
         let selection = Selection {
             kept: &kept.rows,
-            batch: batch_rows(source.metadata(), std::iter::once(leaf)),
+            batch: if nested { batch_rows(source.metadata(), std::iter::once(leaf)) } else { BATCH_ROWS },
             present: descriptor.max_def_level(),
-            nested: descriptor.max_rep_level() > 0,
+            nested,
         };
-        selection.copy_column(open_column(source, leaf)?, column.untyped())?;
+        let limits = limits.share(source.metadata(), &[leaf])?;
+        selection.copy_column(open_column(source, leaf, &limits)?, column.untyped())?;
         column.close()?;
     }
     write_notes(&mut group, &kept.notes)?;
@@ -441,11 +472,12 @@ fn copy_group(
 }
 
 /// Decodes a row group, to see whether that can be done.
-fn decode_group(source: &dyn RowGroupReader) -> Result<(), ParquetError> {
+fn decode_group(source: &dyn RowGroupReader, limits: &FileLimits) -> Result<(), ParquetError> {
     let rows = rows_of(source.metadata());
     for leaf in 0..source.num_columns() {
         let batch = batch_rows(source.metadata(), std::iter::once(leaf));
-        match open_column(source, leaf)? {
+        let limits = limits.share(source.metadata(), &[leaf])?;
+        match open_column(source, leaf, &limits)? {
             ColumnReader::BoolColumnReader(column) => decode_column(column, rows, batch),
             ColumnReader::Int32ColumnReader(column) => decode_column(column, rows, batch),
             ColumnReader::Int64ColumnReader(column) => decode_column(column, rows, batch),
@@ -467,10 +499,10 @@ fn decode_column<T: DataType>(
     let (mut values, mut left) = (Batch::<T>::default(), rows);
     while left > 0 {
         let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(batch);
-        if values.read(&mut column, wanted)? != wanted {
-            return Err(ParquetError::General("a column ends early".to_owned()));
+        match values.read(&mut column, wanted)? {
+            0 => return Err(ParquetError::General("a column ends early".to_owned())),
+            read => left -= read as u64,
         }
-        left -= wanted as u64;
     }
     Ok(())
 }
@@ -528,10 +560,10 @@ impl Selection<'_> {
         while !rest.is_empty() {
             let wanted = rest.len().min(self.batch);
             let rows = batch.read(&mut source, wanted)?;
-            if rows != wanted {
-                return Err(ParquetError::General(format!("a column ends {} rows early", rest.len() - rows)));
+            if rows == 0 {
+                return Err(ParquetError::General(format!("a column ends {} rows early", rest.len())));
             }
-            let (kept, following) = rest.split_at(wanted);
+            let (kept, following) = rest.split_at(rows);
             batch.retain(kept, self.present, self.nested)?;
             batch.write(target, self.present > 0, self.nested)?;
             rest = following;
@@ -559,7 +591,7 @@ impl<T: DataType> Batch<T> {
         self.definitions.clear();
         self.repetitions.clear();
         let (definitions, repetitions) = (&mut self.definitions, &mut self.repetitions);
-        source.read_records(rows, Some(definitions), Some(repetitions), &mut self.values).map(|read| read.0)
+        read_rows(source, rows, definitions, Some(repetitions), &mut self.values)
     }
 
     /// Moves the kept rows to the front and drops the others.

@@ -117,7 +117,20 @@ pub enum Cell<'a> {
     Bool(bool),
 }
 
+/// One value of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ListValue {
+    /// For [`Kind::ListOfText`].
+    Text(String),
+    /// For [`Kind::ListOfU64`].
+    U64(u64),
+}
+
 impl Cell<'_> {
+    fn is_list(&self) -> bool {
+        matches!(self, Cell::ListOfText(_) | Cell::ListOfU64(_))
+    }
+
     fn kind(&self) -> Kind {
         match self {
             Cell::U64(_) => Kind::U64,
@@ -202,6 +215,23 @@ impl RowWriter {
         }
     }
 
+    /// Adds a row with one cell for each column, in their order, and in place of every list values that need not be in memory: `count` is
+    /// asked for their number by the number of the column, and `value` for each of them, by that and its place in the list. JSON lines
+    /// are written value by value; of Parquet a whole row must be in memory.
+    pub fn push_lists<E: From<CorpusError>>(
+        &mut self,
+        row: &[Cell<'_>],
+        count: impl Fn(usize) -> usize,
+        mut value: impl FnMut(usize, usize) -> Result<ListValue, E>,
+    ) -> Result<(), E> {
+        self.check(row)?;
+        match &mut self.table {
+            Table::Lines(sink) => push_long_line(sink, self.columns, row, count, &mut value),
+            #[cfg(feature = "parquet")]
+            Table::Columns(columns) => columns.push_lists(row, count, value),
+        }
+    }
+
     /// Closes the file and moves it to its place.
     pub fn finish(self) -> Result<(), CorpusError> {
         match self.table {
@@ -224,28 +254,80 @@ impl RowWriter {
 fn push_line(out: &mut Vec<u8>, columns: &[Column], row: &[Cell<'_>]) {
     let mut before = b'{';
     for (column, cell) in columns.iter().zip(row) {
-        let cell = cell.rounded();
-        if column.omit_if_none && cell.is_none() {
-            continue;
+        if push_name(out, &mut before, column, cell) {
+            push_cell(out, *cell);
         }
-        out.push(before);
-        push_json(out, &column.name);
-        out.push(b':');
-        match cell {
-            Cell::U64(number) => push_json(out, &number),
-            Cell::OptionalF64(number) => push_json(out, &number),
-            Cell::Text(text) => push_json(out, text),
-            Cell::OptionalText(text) => push_json(out, &text),
-            Cell::ListOfText(texts) => push_json(out, texts),
-            Cell::ListOfU64(numbers) => push_json(out, numbers),
-            Cell::Bool(truth) => push_json(out, &truth),
-        }
-        before = b',';
     }
+    end_line(out, before);
+}
+
+/// Appends the name of a cell, behind what `before` says; false when the cell is left out.
+fn push_name(out: &mut Vec<u8>, before: &mut u8, column: &Column, cell: &Cell<'_>) -> bool {
+    if column.omit_if_none && cell.rounded().is_none() {
+        return false;
+    }
+    out.push(std::mem::replace(before, b','));
+    push_json(out, &column.name);
+    out.push(b':');
+    true
+}
+
+fn push_cell(out: &mut Vec<u8>, cell: Cell<'_>) {
+    match cell.rounded() {
+        Cell::U64(number) => push_json(out, &number),
+        Cell::OptionalF64(number) => push_json(out, &number),
+        Cell::Text(text) => push_json(out, text),
+        Cell::OptionalText(text) => push_json(out, &text),
+        Cell::ListOfText(texts) => push_json(out, texts),
+        Cell::ListOfU64(numbers) => push_json(out, numbers),
+        Cell::Bool(truth) => push_json(out, &truth),
+    }
+}
+
+fn end_line(out: &mut Vec<u8>, before: u8) {
     if before == b'{' {
         out.push(b'{');
     }
     out.extend_from_slice(b"}\n");
+}
+
+/// A line is written when so much of it has come together.
+const LONG_LINE: usize = 64 << 10;
+
+/// Writes a line whose lists are asked for value by value.
+fn push_long_line<E: From<CorpusError>>(
+    sink: &mut Sink,
+    columns: &[Column],
+    row: &[Cell<'_>],
+    count: impl Fn(usize) -> usize,
+    value: &mut impl FnMut(usize, usize) -> Result<ListValue, E>,
+) -> Result<(), E> {
+    let mut before = b'{';
+    for (number, (column, cell)) in columns.iter().zip(row).enumerate() {
+        if !push_name(&mut sink.buffer, &mut before, column, cell) {
+            continue;
+        }
+        if !cell.is_list() {
+            push_cell(&mut sink.buffer, *cell);
+            continue;
+        }
+        sink.buffer.push(b'[');
+        for index in 0..count(number) {
+            if index > 0 {
+                sink.buffer.push(b',');
+            }
+            match value(number, index)? {
+                ListValue::Text(text) => push_json(&mut sink.buffer, &text),
+                ListValue::U64(number) => push_json(&mut sink.buffer, &number),
+            }
+            if sink.buffer.len() >= LONG_LINE {
+                sink.write_buffer()?;
+            }
+        }
+        sink.buffer.push(b']');
+    }
+    end_line(&mut sink.buffer, before);
+    Ok(sink.write_buffer()?)
 }
 
 /// Appends a value; numbers in their shortest form.
@@ -318,6 +400,41 @@ mod tests {
         assert_eq!(file, expected);
         for line in file.lines() {
             serde_json::from_str::<serde_json::Value>(line).unwrap();
+        }
+    }
+
+    #[test]
+    fn lists_may_come_value_by_value() {
+        for format in [RowFormat::Jsonl, RowFormat::Parquet] {
+            if format == RowFormat::Parquet && !cfg!(feature = "parquet") {
+                continue;
+            }
+            let folder = tempfile::tempdir().unwrap();
+            let [whole, slowly] = ["whole", "slowly"].map(|name| folder.path().join(name));
+            let texts: Vec<String> =
+                (0..9000).map(|n| format!("\"page\" {n} {}", "x".repeat(n % 20))).collect();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let numbers: Vec<u64> = (0..9000).collect();
+            let row = |texts, numbers| {
+                let mut row = ROWS[0];
+                (row[4], row[5]) = (Cell::ListOfText(texts), Cell::ListOfU64(numbers));
+                row
+            };
+            let mut writer = RowWriter::create(&whole, format, ALL, "").unwrap();
+            writer.push(&row(&texts, &numbers)).unwrap();
+            writer.push(&ROWS[1]).unwrap();
+            writer.finish().unwrap();
+            let mut writer = RowWriter::create(&slowly, format, ALL, "").unwrap();
+            let value = |column: usize, index: usize| -> Result<ListValue, CorpusError> {
+                Ok(match column {
+                    4 => ListValue::Text(texts[index].to_owned()),
+                    _ => ListValue::U64(numbers[index]),
+                })
+            };
+            writer.push_lists(&row(&[], &[]), |_| texts.len(), value).unwrap();
+            writer.push_lists(&ROWS[1], |_| 0, value).unwrap();
+            writer.finish().unwrap();
+            assert!(std::fs::read(whole).unwrap() == std::fs::read(slowly).unwrap(), "{format:?}");
         }
     }
 

@@ -411,6 +411,11 @@ pub struct Records {
 }
 
 impl Records {
+    /// Number of all records of the file.
+    pub(crate) fn count(&self) -> u64 {
+        self.run.count
+    }
+
     /// The next record, or none at the end.
     #[expect(
         clippy::should_implement_trait,

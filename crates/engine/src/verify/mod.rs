@@ -44,11 +44,10 @@ use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::gather;
 use crate::keepers::Keepers;
-use crate::measure::Measured;
 use crate::panel::MOST_METHODS;
 use crate::pipeline::HEAVY;
 use crate::recipe::{ClusterRule, Task};
-use crate::star::{Judge, Removal, Star};
+use crate::star::Removal;
 use crate::store::file::{Records, Run, RunWriter};
 use crate::store::sort::{Codec, Couples, couple, uncouple};
 use crate::store::symbols::{Block, BlockBuilder, SpoolReader, SpoolWriter};
@@ -426,7 +425,8 @@ fn write_found(
     writer.finish()
 }
 
-/// Equal documents that are near no others.
+/// Equal documents that are near no others: all but the first in keeper order are removed. A class may have any number of documents,
+/// so it is gone through twice, and none of it is held.
 fn lonely_classes(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
@@ -434,45 +434,30 @@ fn lonely_classes(
     keepers: &Keepers,
 ) -> Result<(), EngineError> {
     let mut removals = RunWriter::create(&ctx.file("lonely.decided"), Removals::label(ctx))?;
-    let mut class: Vec<u32> = Vec::new();
-    let mut lookup = crate::catalogue::Lookup::new(ctx, catalogue);
-    let mut decide = |class: &mut Vec<u32>| -> Result<(), EngineError> {
-        let turns = keepers.order(&mut lookup, class.iter().map(|&document| (document, 0)).collect())?;
-        class.clear();
-        let mut take = |removal| removals.push(&Removals::encode(removal));
-        let mut star = Star::new(1, &turns);
-        turns.iter().try_for_each(|turn| star.turn(turn, &[], &mut Nobody, &mut take))
-    };
-    classes::members(ctx, |leader, member| {
-        if partition.bucket_of(leader) != NONE {
-            return Ok(());
+    let mut lookup = Lookup::new(ctx, catalogue);
+    let [mut ahead, mut behind] = [classes::Members::open(ctx)?, classes::Members::open(ctx)?];
+    while let Some(leader) = ahead.class()? {
+        let lonely = partition.bucket_of(leader) == NONE;
+        let mut first = None;
+        keepers.precede(&mut lookup, &mut first, leader)?;
+        while let Some(member) = ahead.member()? {
+            if lonely {
+                keepers.precede(&mut lookup, &mut first, member)?;
+            }
         }
-        if class.first() != Some(&leader) {
-            decide(&mut class)?;
-            class.push(leader);
+        let Some((_, witness)) = first else { continue };
+        let mut remove = |document: u32| {
+            if !lonely || document == witness || keepers.is_reference(document) {
+                return Ok(());
+            }
+            removals.push(&Removals::encode(Removal { document, witness, similarity: 1.0, via: witness }))
+        };
+        behind.class()?.map_or(Ok(()), &mut remove)?;
+        while let Some(member) = behind.member()? {
+            remove(member)?;
         }
-        class.push(member);
-        Ok(())
-    })?;
-    decide(&mut class)?;
+    }
     removals.finish()
-}
-
-/// A judge of documents that have no neighbours.
-struct Nobody;
-
-impl Judge for Nobody {
-    fn candidate(&mut self, _: u32, _: u32) -> Result<Option<Measured>, EngineError> {
-        Ok(None)
-    }
-
-    fn near(&mut self, _: u32, _: u32) -> Result<Option<Measured>, EngineError> {
-        Ok(None)
-    }
-
-    fn any(&mut self, _: u32, _: u32) -> Result<f64, EngineError> {
-        Ok(0.0)
-    }
 }
 
 fn write_removals(

@@ -23,10 +23,14 @@ use crate::gather;
 use crate::keepers::Keepers;
 use crate::measure::Measured;
 use crate::panel::MOST_METHODS;
-use crate::recipe::{ClusterRule, Task};
+use crate::recipe::{ClusterRule, Keep, Task};
 use crate::star::{self, Adjacent, Edge, Judge, Neighbour, Star, Turn};
 use crate::store::file::{Records, RunWriter};
 use crate::store::sort::{Codec, Sorter, existing};
+
+/// What a document takes while it waits for its turn, and while it is put into an order by something else than its number.
+const PER_TURN: u64 = 36;
+const PER_RANKED_TURN: u64 = 100;
 
 /// Numbers of a candidate: two pieces, two places, and the keys shared by method.
 const PLACED: usize = 4 + MOST_METHODS;
@@ -99,6 +103,11 @@ impl<'c> Oversized<'c> {
         }
         let path = ctx.file("neighbours");
         let mut neighbours = edges.settle(ctx, self.documents.len(), &path)?;
+        let count = self.documents.len() as u64 + members.count();
+        let bytes = count * if ctx.keep == Keep::First { PER_TURN } else { PER_RANKED_TURN };
+        if bytes > ctx.budget.holdable() {
+            return Err(ctx.budget.too_small_for(&format!("a cluster of {count} documents"), bytes));
+        }
         let turns = self.turns(members)?;
         let turns = keepers.order(&mut self.lookup, turns)?;
         let mut removals = Sorter::new(ctx.place("oversized"), Removals, self.memory as usize / 8);

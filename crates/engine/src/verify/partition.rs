@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::candidates::{self, Candidate};
 use crate::catalogue::{Bits, Catalogue};
+use crate::classes;
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::sketch::Row;
@@ -17,6 +18,9 @@ const UNIT: u64 = 64;
 
 /// What one candidate costs on its way to a decision.
 const PER_CANDIDATE: u32 = 2;
+
+/// What a document costs that another one stands for.
+const PER_MEMBER: u32 = 2;
 
 /// Which bucket every document is in. Costs 12 bytes per document while it is made and 4 from then on.
 pub(super) struct Partition {
@@ -61,6 +65,12 @@ impl Partition {
         while let Some(bytes) = records.next()? {
             add(sets.root(Candidate::decode(bytes).a), PER_CANDIDATE);
         }
+        classes::members(ctx, |leader, _| {
+            if involved.get(leader) {
+                add(sets.root(leader), PER_MEMBER);
+            }
+            Ok(())
+        })?;
         Ok(pack(sets, &involved, weights, capacity))
     }
 

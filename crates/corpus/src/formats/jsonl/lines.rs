@@ -11,6 +11,9 @@ use crate::formats::rows::RowReader;
 use crate::record::write_own_id;
 use crate::{Item, ReadOptions, Rows};
 
+/// Most records that are taken together: what is made of a record takes far more than its line when that is short.
+pub const MOST_TOGETHER: usize = 4096;
+
 /// Whole lines of one shard, not yet read. Blank ones are left out, as they are no records. Of a table in memory they are rows.
 #[derive(Debug, Default)]
 pub struct Lines {
@@ -174,7 +177,7 @@ impl LineReader {
 }
 
 impl Jsonl {
-    /// Moves about `wanted` bytes of whole lines into `lines`, at most three times as many. False when too few stand
+    /// Moves about `wanted` bytes of whole lines into `lines`, at most three times as many, and at most [`MOST_TOGETHER`] lines. False when too few stand
     /// together to be worth it: at the shard's end, before damage, and where a line is so long that it must be looked at
     /// by itself.
     pub(super) fn cut(&mut self, wanted: usize, lines: &mut Lines) -> std::io::Result<bool> {
@@ -192,9 +195,10 @@ impl Jsonl {
         while !enough(self.stream.window()) && self.stream.more()? {}
         let window = self.stream.window();
         let window = &window[..window.len().min(3 * wanted)];
-        let mut end = 0;
+        let (mut end, mut full) = (0, false);
         for line_end in memchr::memchr_iter(b'\n', window) {
-            if line_end - end > self.ledger.limit() {
+            full = lines.bounds.len() == MOST_TOGETHER;
+            if full || line_end - end > self.ledger.limit() {
                 break;
             }
             if !window[end..line_end].trim_ascii().is_empty() {
@@ -202,7 +206,7 @@ impl Jsonl {
             }
             end = line_end + 1;
         }
-        if end == 0 || end < wanted / 2 {
+        if !full && (end == 0 || end < wanted / 2) {
             lines.clear();
             // What stands in the way is the line behind them, and it is not looked for again before that.
             self.few_before = self.stream.offset() + end as u64 + 1;
@@ -254,6 +258,19 @@ mod tests {
     /// All that is known of an item.
     fn told(item: Item<'_>) -> String {
         format!("{item:?}")
+    }
+
+    #[test]
+    fn short_lines_are_taken_by_number() {
+        let count = 3 * MOST_TOGETHER + 10;
+        let mut jsonl = Jsonl::new(stream("{\n".repeat(count)), ledger(ReadOptions::default()));
+        let (mut lines, mut taken) = (Lines::default(), 0);
+        while jsonl.lines(8 << 10, &mut lines).unwrap() {
+            assert!(lines.len() <= MOST_TOGETHER);
+            taken += lines.len();
+        }
+        assert!(taken >= 3 * MOST_TOGETHER - 10, "{taken}");
+        assert_eq!(taken + read_one_by_one(&mut jsonl).len(), count);
     }
 
     const FILE: &str =

@@ -12,7 +12,7 @@ use parquet::file::properties::EnabledStatistics;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
-use super::{Cell, Column, Kind};
+use super::{Cell, Column, Kind, ListValue};
 use crate::CorpusError;
 use crate::write::parquet::{Texts, failure, properties};
 use crate::write::pending::Pending;
@@ -59,6 +59,27 @@ impl Columns {
             self.bytes += column.push(cell.rounded());
         }
         if self.bytes < GROUP_BYTES { Ok(()) } else { self.write_group() }
+    }
+
+    /// Adds a row whose lists are asked for value by value.
+    pub(super) fn push_lists<E: From<CorpusError>>(
+        &mut self,
+        row: &[Cell<'_>],
+        count: impl Fn(usize) -> usize,
+        mut value: impl FnMut(usize, usize) -> Result<ListValue, E>,
+    ) -> Result<(), E> {
+        for (number, (column, cell)) in self.columns.iter_mut().zip(row).enumerate() {
+            if !cell.is_list() {
+                self.bytes += column.push(cell.rounded());
+                continue;
+            }
+            let count = count(number);
+            self.bytes += column.levels.push(count);
+            for index in 0..count {
+                self.bytes += column.push_value(value(number, index)?);
+            }
+        }
+        Ok(if self.bytes < GROUP_BYTES { Ok(()) } else { self.write_group() }?)
     }
 
     pub(super) fn finish(mut self) -> Result<(), CorpusError> {
@@ -177,6 +198,16 @@ impl Values {
                 truths.push(truth);
                 1
             }
+            // The row has been checked.
+            _ => 0,
+        }
+    }
+
+    /// Adds one value of a list; how much memory it takes, about.
+    fn push_value(&mut self, value: ListValue) -> usize {
+        match (&mut self.values, value) {
+            (Stored::Numbers(numbers), ListValue::U64(number)) => push_numbers(numbers, &[number]),
+            (Stored::Texts(texts), ListValue::Text(text)) => push_texts(texts, &[&text]),
             // The row has been checked.
             _ => 0,
         }

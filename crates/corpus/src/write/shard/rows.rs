@@ -39,7 +39,7 @@ pub(super) fn copy(
         Ok(verdict)
     };
     let source = Source::of(shard, options, compression)?;
-    let done = source.copy(shard, target, compression, (annotated, false), &mut next)?;
+    let done = source.copy((shard, options), target, compression, (annotated, false), &mut next)?;
     Ok(done.map(|_| Copied { source: reader.digest(), ..copied }))
 }
 
@@ -69,7 +69,7 @@ pub(super) fn copy_rejected(
         Ok(if rejected { Verdict::Keep } else { Verdict::Drop })
     };
     let source = Source::of(shard, options, compression)?;
-    let lost = source.copy(shard, target, compression, (false, true), &mut next)?;
+    let lost = source.copy((shard, options), target, compression, (false, true), &mut next)?;
     Ok(lost.map(|lost| Rejects { records, lost }))
 }
 
@@ -90,7 +90,7 @@ impl<'s> Source<'s> {
     /// Copies rows; returns how many were to be copied and could not be decoded, or `None` when the copy was stopped.
     fn copy(
         &self,
-        shard: &Shard,
+        (shard, options): (&Shard, &ReadOptions),
         target: &Path,
         compression: Compression,
         (annotated, rejects): (bool, bool),
@@ -100,7 +100,8 @@ impl<'s> Source<'s> {
             Source::File(path) => path,
             Source::Spooled(temporary) => temporary.path(),
         };
-        let copying = RowCopy { source, name: &shard.name, annotated, rejects };
+        let share = options.decoding.share();
+        let copying = RowCopy { source, name: &shard.name, annotated, rejects, share };
         let outcome = if compression == Compression::None {
             copying.run(target, next)
         } else {
