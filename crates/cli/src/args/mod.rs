@@ -229,12 +229,10 @@ pub(crate) fn open(inputs: &[impl AsRef<OsStr>], options: ReadOptions) -> Result
 }
 
 impl InputArgs {
-    /// Opens the corpus that was asked for, whatever can be read of it; fields that were named must be there.
+    /// Opens the corpus that was asked for, however many of its records are rejected. Nothing of it is read: whoever has a cap on memory
+    /// bounds the decoders first, and then calls [`Corpus::look`] for the fields that were named.
     pub fn corpus(&self) -> Result<Corpus, Failure> {
-        let options = ReadOptions { max_rejected: MaxRejected::EVERYTHING, ..self.reading.options() };
-        let corpus = self.corpus_with(options)?;
-        corpus.look(false)?;
-        Ok(corpus)
+        self.corpus_with(ReadOptions { max_rejected: MaxRejected::EVERYTHING, ..self.reading.options() })
     }
 
     /// Opens it with other options than were typed.

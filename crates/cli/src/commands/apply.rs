@@ -33,6 +33,7 @@ pub(crate) fn run(args: &ApplyArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     let corpus = args.input.corpus()?;
     apart_from(&corpus, &args.work.rejected.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let settings = args.work.settings(&corpus, args.threads())?;
+    corpus.look(false)?;
     let by = match args.by {
         ByArg::Id => By::Id,
         ByArg::N => By::Number,

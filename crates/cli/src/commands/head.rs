@@ -13,6 +13,7 @@ use crate::exit::{Failure, Outcome};
 
 pub(crate) fn run(args: &HeadArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let corpus = args.input.corpus()?;
+    corpus.look(false)?;
     let mut rejections = Rejections::new(None)?;
     let mut analyser = Analyser::new(&args.input.reading.profile);
     let mut features = Features::default();

@@ -32,6 +32,7 @@ pub(crate) fn run(args: &StatsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     let corpus = args.input.corpus()?;
     apart_from(&corpus, &args.work.rejected.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let settings = args.work.settings(&corpus, args.threads())?;
+    corpus.look(false)?;
     let mut rejections = Rejections::new(args.work.rejected.as_deref())?;
     let seen = Seen::default();
     // Shards are added up as they end: what stays of each until the end is only what must be told in order.

@@ -15,6 +15,7 @@ use crate::progress::thousands;
 
 pub(crate) fn run(args: &CensusIndexArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let corpus = args.input.corpus()?;
+    corpus.look(false)?;
     let building = Building { first_bytes: args.first_bytes, ..Building::default() };
     let failed = |error: EngineError| Failure::Missing(error.to_string());
     let mut builder: Box<dyn IndexBuilder> = match args.kind {
