@@ -23,9 +23,9 @@ fn a_million_rejections_are_not_held_together() {
     let folder = Folder::new();
     let rows = "a,bcd\n".repeat(400_000);
     let table = folder.file("a.csv", format!("id,text,url\n0,a rose,\n{rows}"));
-    within("138M", "--max-document-bytes 1M", &table);
+    within("138M", "--max-document-bytes 1M --max-rejected 100%", &table);
     let lines = folder.file("b.jsonl", format!("{{\"text\":\"a rose\"}}\n{}", "{\n".repeat(400_000)));
-    within("138M", "--max-document-bytes 1M", &lines);
+    within("138M", "--max-document-bytes 1M --max-rejected 100%", &lines);
 }
 
 #[test]
