@@ -242,16 +242,17 @@ impl FieldNames {
     fn near(&self, name: &str) -> Option<&str> {
         let plain = |name: &str| name.to_lowercase().replace(['-', '_', '.', ' '], "");
         let wanted = plain(name);
-        let last = |known: &str| known.rsplit('.').next().map(plain);
         let most = wanted.chars().count() / 3;
-        let distance = |known: &String| match plain(known) {
-            same if same == wanted => 0,
-            _ if last(known).as_deref() == Some(&wanted) => 1,
-            other => strsim::osa_distance(&wanted, &other).max(1),
+        // A field inside others may be named without them; one that is near with all of its name comes first.
+        let distance = |known: &String| {
+            let whole = strsim::osa_distance(&wanted, &plain(known));
+            let last =
+                known.rsplit('.').next().map_or(whole, |last| strsim::osa_distance(&wanted, &plain(last)));
+            (whole.min(last), whole)
         };
         let near = self.order.iter().map(|known| (distance(known), known));
         let near =
-            near.filter(|(distance, _)| *distance <= most.max(1)).min_by_key(|(distance, _)| *distance);
+            near.filter(|((nearest, _), _)| *nearest <= most.max(1)).min_by_key(|(distance, _)| *distance);
         near.map(|(_, known)| known.as_str())
     }
 }
@@ -357,7 +358,7 @@ mod tests {
         let wanted = "no record of the first 1 in a.jsonl has a field \"lnag\"; there are id, lang, m, m.date, text; \
                       did you mean lang?";
         assert_eq!(said, wanted);
-        for (extra, near) in [("date", "m.date"), ("LANG", "lang"), ("txet", "text")] {
+        for (extra, near) in [("date", "m.date"), ("LANG", "lang"), ("txet", "text"), ("daten", "m.date")] {
             let said = look_at("a.jsonl", line, asked(Fields::default(), &[extra])).unwrap_err();
             assert!(said.ends_with(&format!("did you mean {near}?")), "{said}");
         }
