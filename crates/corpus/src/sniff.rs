@@ -156,10 +156,19 @@ fn json_lines(text: &[u8], ending: &str) -> Option<Format> {
         let object = |line: &[u8]| {
             line.starts_with(b"{") && serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
         };
-        // A first line that is longer than what we look at, or one whole object among the first lines.
-        text.starts_with(b"{") && (!text.contains(&b'\n') || lines.take(100).any(object))
+        // A first line that is longer than what we look at, or one whole object among the first lines. What has no name that says
+        // otherwise, and is an object over many lines, is rejected as that, and is no text.
+        let spread = ending.is_empty() && is_spread(text);
+        text.starts_with(b"{") && (!text.contains(&b'\n') || spread || lines.take(100).any(object))
     };
     objects.then_some(Format::Jsonl)
+}
+
+/// True for an object of JSON over several lines: a brace alone in the first, a name in the next.
+fn is_spread(text: &[u8]) -> bool {
+    let inside = text.strip_prefix(b"{").unwrap_or_default();
+    let name = inside.trim_ascii_start();
+    inside[..inside.len() - name.len()].contains(&b'\n') && name.starts_with(b"\"")
 }
 
 /// A list is only looked for where addresses are wanted: a text may begin with one, too. No header of a table holds one.
@@ -262,6 +271,9 @@ mod tests {
         assert_eq!(seen("", "x.wet"), Format::Warc);
         assert_eq!(seen("x<mediawiki>\n<page>", "dump.xml.bz2"), Format::MediaWiki);
         assert_eq!(seen("{\"text\":\"a\"}x\n{\"text\":\"b\"}\n", "stdin"), Format::Jsonl);
+        assert_eq!(seen("{\n  \"text\": \"a\"\n}\n", "stdin"), Format::Jsonl);
+        assert_eq!(seen("{\n  \"text\": \"a\"\n}\n", "a.txt"), Format::Text);
+        assert_eq!(seen("{\n  text\n}\n", "stdin"), Format::Text);
     }
 
     #[test]

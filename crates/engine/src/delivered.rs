@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::context::{remove_if_there, write_whole};
 use crate::error::EngineError;
+use crate::folder::Own;
 use crate::job::{RUN, SUMMARY, WORK};
 
 /// What a file is known again by.
@@ -116,8 +117,9 @@ pub(crate) fn conclude(
         // An earlier process did not come to the end of it.
         remove_if_there(&folder.join(name))?;
     }
-    let own = |name: &String| name != SUMMARY && name != RUN;
-    let names: Vec<String> = names(folder)?.into_iter().filter(own).collect();
+    let own = Own::of(folder);
+    let result = |name: &String| own.has(name) && name != SUMMARY && name != RUN;
+    let names: Vec<String> = names(folder)?.into_iter().filter(result).collect();
     let digest = |name: &String| Ok((name.clone(), digest_file(&folder.join(name))?));
     let mut files = names.iter().map(digest).collect::<Result<BTreeMap<_, _>, EngineError>>()?;
     let mut paths: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();

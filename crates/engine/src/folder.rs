@@ -3,6 +3,7 @@
 //! Whatever is removed here was written by a job: scratch files, results by their names, and copies by the names that the summary, the ticket or
 //! the journal of copies says they have. Other files stay where they are.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -42,6 +43,26 @@ const TABLES: [&str; 12] = [
     "review",
 ];
 const ENDINGS: [&str; 5] = [".jsonl", ".parquet", ".jsonl.gz", ".jsonl.zst", ".jsonl.bz2"];
+
+/// Tells the files that a job wrote in its folder from others that lie there.
+pub(crate) struct Own {
+    copies: HashSet<PathBuf>,
+}
+
+impl Own {
+    /// The files of the job in `folder`, whose scratch files are still there.
+    pub(crate) fn of(folder: &Path) -> Self {
+        Own { copies: copies(folder).into_iter().collect() }
+    }
+
+    /// True for a result, or a copy, by its name below the folder.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        let table = |table: &&str| name.strip_prefix(*table).is_some_and(|ending| ENDINGS.contains(&ending));
+        RESULTS.contains(&name)
+            || TABLES.iter().any(|name| table(name))
+            || self.copies.contains(Path::new(name))
+    }
+}
 
 /// Folders of copies.
 const COPIES: [&str; 3] = ["kept", "removed", "rejected"];

@@ -356,7 +356,7 @@ impl Job {
         let stamp = number_of(&ticket.stamp, &path)?;
         let (journal, recovered) = begin_journal(folder, before.is_some(), || ticket.write(&path))?;
         if let Some(before) = before.filter(|before| before.inputs != ticket.inputs) {
-            self.renew(folder, &before.inputs, &ticket.inputs)?;
+            self.renew(folder, stamp, &before.inputs, &ticket.inputs)?;
             ticket.write(&path)?;
         }
         Ok(Opened::Open(Box::new(OpenJob {
@@ -426,7 +426,13 @@ impl Job {
     ///
     /// # Errors
     /// When a file changed or is gone that was read already, or when methods must see all documents before the first is sketched.
-    fn renew(&self, folder: &Path, before: &[InputMark], now: &[InputMark]) -> Result<(), EngineError> {
+    fn renew(
+        &self,
+        folder: &Path,
+        stamp: u128,
+        before: &[InputMark],
+        now: &[InputMark],
+    ) -> Result<(), EngineError> {
         let refuse = |what| Err(EngineError::InputChanged { folder: folder.to_owned(), what });
         let panel = self.recipe.panel()?;
         let learns = |seat: &crate::panel::Seat| {
@@ -452,7 +458,7 @@ impl Job {
                     None => return refuse(format!("{} was read already and is gone", mark.name)),
                 }
             }
-            if new.get(number) == Some(unit) {
+            if new.get(number) == Some(unit) && sketch::is_whole(&work, stamp, number)? {
                 stay.insert(name);
             }
         }

@@ -18,7 +18,7 @@
 mod unit;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use lookalike_corpus::{Corpus, Item, LineReader, Rows};
@@ -36,6 +36,7 @@ use crate::pipeline::{self, Batch, HEAVY, Record, Spare, Unit, Weight};
 use crate::reading::Readings;
 use crate::recipe::{Keep, Order, Task, Within};
 use crate::sieve::Sieve;
+use crate::store::facts;
 use crate::store::sort::Posting;
 use crate::store::symbols::BlockBuilder;
 
@@ -150,6 +151,15 @@ impl UnitMeta {
 /// The path of one of a unit's files.
 pub(crate) fn unit_file(ctx: &Context<'_>, unit: usize, what: &str) -> PathBuf {
     ctx.file(&format!("u{unit:06}.{what}"))
+}
+
+/// True when a unit is done and all of its files are there: later stages remove some of them.
+pub(crate) fn is_whole(folder: &Path, stamp: u128, unit: usize) -> Result<bool, EngineError> {
+    let file = |what: &str| folder.join(format!("u{unit:06}.{what}"));
+    let Some(meta) = facts::saved::<UnitMeta>(&file("done"), stamp)? else { return Ok(false) };
+    let runs = meta.key_runs.iter().enumerate();
+    let mut keys = runs.flat_map(|(seat, &runs)| (0..runs).map(move |run| format!("keys{seat}.{run:06}")));
+    Ok(file("docs").exists() && keys.all(|keys| file(&keys).exists()))
 }
 
 /// Sketches every unit that is not yet done. Of two corpora that are compared the smaller one comes first, and of the other

@@ -152,7 +152,7 @@ impl Selected {
             Ok(())
         });
         counted.map_err(|source| CorpusError::Read { name: REJECTED.to_owned(), source })?;
-        losses.records += self.documents;
+        losses.records = self.documents;
         Ok(losses)
     }
 

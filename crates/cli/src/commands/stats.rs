@@ -59,7 +59,8 @@ pub(crate) fn run(args: &StatsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     } else {
         tally.print(&mut out)?;
     }
-    let lost = rejections.check(tally.documents, args.work.max_rejected.unwrap_or_default());
+    let lost = rejections
+        .check(tally.documents - tally.rejected_count(), args.work.max_rejected.unwrap_or_default());
     let outcome = rejections.finish(args.work.strict)?;
     // Whoever only looks is warned.
     lost.unwrap_or_else(tell);

@@ -224,8 +224,9 @@ fn only_the_first_rejections_are_told_one_by_one() {
     let file = folder.file("a.jsonl", "{\"id\":1}\n".repeat(1015));
     let done = corpus("stats").path(&file).run().exits(0);
     let told: Vec<&str> = done.stderr.lines().collect();
-    assert_eq!(told.len(), 11);
+    assert_eq!(told.len(), 12);
     assert_eq!(told[10], "rejected: 1,005 more (corpus stats --rejected FILE writes them all)");
+    assert!(told[11].starts_with("1015 of 1015 records of the input were rejected"), "{}", told[11]);
 }
 
 #[test]

@@ -70,11 +70,11 @@ fn a_field_that_no_record_has_ends_every_command_before_the_work() {
 }
 
 #[test]
-fn an_index_refuses_documents_without_the_field_that_it_groups_by() {
+fn an_index_refuses_documents_without_the_field_that_it_was_made_for() {
     let folder = folder();
-    run(&folder, "index create index --within lnag").exits(0);
+    run(&folder, "index create index --text-field txet").exits(0);
     let done = run(&folder, "index add index a.jsonl").exits(1);
-    assert!(done.stderr.contains("has a field \"lnag\"; there are "), "{}", done.stderr);
+    assert!(done.stderr.contains("has a field \"txet\"; there are "), "{}", done.stderr);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn each_side_can_have_its_own_names_and_results_are_those_of_one_name() {
     let words =
         "transfer --judgments q.qrels --from a.jsonl --to b.jsonl --to-fields text=body,id=key -o moved";
     run(&folder, words).exits(0);
-    assert_eq!(std::fs::read_to_string(folder.join("moved/q.qrels")).unwrap().lines().count(), 2);
+    assert_eq!(std::fs::read_to_string(folder.join("moved/qrels.txt")).unwrap().lines().count(), 2);
 }
 
 #[test]

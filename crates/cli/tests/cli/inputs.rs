@@ -88,7 +88,7 @@ fn a_file_that_changes_while_the_job_runs_ends_it() {
         exchange(&input);
         running.input().write_all(&jsonl(&families(10, 7))).unwrap();
         running.close_input();
-        let parts = ["a.jsonl changed while it was in use (it was written to)", "another folder"];
+        let parts = ["a.jsonl changed while it was in use (it was written to)", "begin anew"];
         running.end().refuses_with(1, &parts);
         assert!(!job.join("summary.json").exists());
         fs::remove_dir_all(&job).unwrap();
@@ -214,7 +214,10 @@ fn files_that_cannot_be_read_end_a_run_before_it_begins() {
     folder.file("in/10.csv", "a,b\n1,2\n");
     let job = folder.join("job");
     let run = |options: &str| dedup(options).path(folder.join("in")).option("-o", &job).run();
-    run("").refuses_with(1, &["2 of 4 files cannot be read; the first: 00.parquet", "--skip-unreadable"]);
+    run("").refuses_with(
+        1,
+        &["2 of 4 files cannot be read; the first: cannot read 00.parquet", "--skip-unreadable"],
+    );
     assert!(!job.exists(), "nothing is left of a run that has read nothing");
     run("--skip-unreadable").exits(0);
     let decisions = Decisions::read(&job);
