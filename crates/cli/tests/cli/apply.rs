@@ -7,7 +7,7 @@ use super::bench::{dedup, families, results};
 use super::support::{Folder, Invocation, corpus, gzip, json_lines, jsonl, read_jsonl, zstd};
 
 fn apply(words: &str) -> Invocation {
-    corpus(&format!("apply --progress none {words}"))
+    corpus(&format!("apply {words}"))
 }
 
 /// The numbers of the table that is printed.

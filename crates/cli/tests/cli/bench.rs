@@ -19,7 +19,7 @@ pub(crate) fn pairs(words: &str) -> Invocation {
 }
 
 fn job(command: &str, words: &str) -> Invocation {
-    lookalike([command, "--progress", "none"].into_iter().chain(words.split_whitespace()))
+    lookalike(std::iter::once(command).chain(words.split_whitespace()))
 }
 
 /// Numbers that look random and are the same in every run.
@@ -190,8 +190,18 @@ pub(crate) fn assert_same(one: &BTreeMap<String, Vec<u8>>, two: &BTreeMap<String
     assert_eq!(names(one), names(two), "{why}");
     for (name, bytes) in one {
         let show = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(2000)]).into_owned();
-        assert!(*bytes == two[name], "{why}: {name} differs:\n{}\n{}", show(bytes), show(&two[name]));
+        let [one, two] = [bytes, &two[name]].map(|bytes| without_digests(name, bytes));
+        assert!(one == two, "{why}: {name} differs:\n{}\n{}", show(&one), show(&two));
     }
+}
+
+/// A file of a job as it is; of a summary all but the digests of other files, which are compared themselves or differ with right.
+pub(crate) fn without_digests(name: &str, bytes: &[u8]) -> Vec<u8> {
+    if !name.ends_with("summary.json") {
+        return bytes.to_vec();
+    }
+    let text = std::str::from_utf8(bytes).expect("a summary is text");
+    text.split_once(",\n  \"files\": {").map_or(text, |(before, _)| before).as_bytes().to_vec()
 }
 
 /// What a finished `dedup` says.

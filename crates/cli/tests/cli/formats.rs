@@ -211,7 +211,7 @@ fn a_zstd_window_that_does_not_fit_is_refused_with_the_memory_that_would_do() {
     let job = folder.join("job");
     let done = super::bench::dedup("--memory 256M --threads 1").path(&file).option("-o", &job).run().exits(1);
     let sentence = "lookalike: a.jsonl.zst is compressed with a window of 1024 MiB, and one decoder may take 44 MiB here; \
-                    give --memory 4175M, or compress it with a smaller window";
+                    give --memory 4174M, or compress it with a smaller window";
     assert!(done.stderr.contains(sentence), "{}", done.stderr);
 }
 

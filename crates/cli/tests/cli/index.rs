@@ -24,7 +24,7 @@ fn create(place: &Path) {
 }
 
 fn add(place: &Path, input: &Path) -> Invocation {
-    index("add --progress none --threads 2").path(place).path(input)
+    index("add --threads 2").path(place).path(input)
 }
 
 #[track_caller]

@@ -13,9 +13,14 @@ const PROMPT: Duration = Duration::from_secs(3);
 
 #[track_caller]
 fn assert_interrupted(running: Running, signal: Signal) -> Done {
+    interrupted(running, signal, "lookalike: interrupted")
+}
+
+#[track_caller]
+fn interrupted(running: Running, signal: Signal, said: &str) -> Done {
     running.signal(signal);
     let done = running.end_within(PROMPT).exits(130);
-    assert_eq!(done.stderr.lines().last(), Some("lookalike: interrupted"));
+    assert_eq!(done.stderr.lines().last(), Some(said));
     done
 }
 
@@ -49,7 +54,7 @@ fn ctrl_c_ends_a_program_that_has_read_nothing_yet() {
     // The words of progress tell that the program is up.
     let mut running = corpus("stats - --progress json").start_open();
     running.wait_for_words();
-    assert_interrupted(running, Signal::INT);
+    interrupted(running, Signal::INT, "{\"error\":\"interrupted\"}");
 }
 
 #[test]
@@ -100,7 +105,7 @@ fn ctrl_c_during_a_large_generate_leaves_nothing_behind() {
     let mut running = run.inside(folder.path()).start();
     running.wait_for_words();
     assert_eq!(folder.names().len(), 2, "corpus and truth are under way");
-    assert_interrupted(running, Signal::INT);
+    interrupted(running, Signal::INT, "{\"error\":\"interrupted\"}");
     assert!(folder.names().is_empty(), "{:?}", folder.names());
 }
 

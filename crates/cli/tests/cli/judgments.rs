@@ -196,7 +196,7 @@ fn near_duplicates_are_found_among_judged_documents_alone() {
     let crawls = crawls(&folder);
     let out = folder.join("out.txt");
     let run = || {
-        judgments("dedup --progress none --threads 2")
+        judgments("dedup --threads 2")
             .option("-o", &out)
             .option("--removed", folder.join("gone.jsonl"))
             .path(crawls.join("qrels.txt"))
@@ -250,7 +250,7 @@ fn judged_documents_that_are_not_there_are_told() {
     folder.file("q", "1 0 a 1\n1 0 b 1\n1 0 zz 0\n");
     folder.file("c.jsonl", "{\"id\":\"a\",\"text\":\"one two three\"}\n{\"id\":\"b\",\"text\":\"three, two ONE\"}\n{\"id\":\"a\",\"text\":\"x\"}\n{}\n");
     let run = |more: &str| {
-        let words = format!("dedup q -o out --progress none {more} --from c.jsonl");
+        let words = format!("dedup q -o out {more} --from c.jsonl");
         judgments(&words).inside(folder.path()).run()
     };
     let done = run("--method exact").exits(0);

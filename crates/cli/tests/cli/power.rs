@@ -256,7 +256,7 @@ fn a_job_on_a_disk_that_loses_power_again_and_again_ends_with_the_same_bytes() {
     fs::create_dir(&expected).unwrap();
     let begun = Instant::now();
     run(&expected).run().exits(0);
-    let whole = begun.elapsed();
+    let mut whole = begun.elapsed();
     let expected = everything(&expected);
     let (out, mut dice) = (disk.place.join("out"), Dice::new(4));
     let mut ended = 0;
@@ -266,6 +266,8 @@ fn a_job_on_a_disk_that_loses_power_again_and_again_ends_with_the_same_bytes() {
         run_and_cut(&disk, run(&out), time, &out.join("job/summary.json"));
         if out.join("job/summary.json").exists() {
             ended += 1;
+            // It takes less time than it seemed: the next cut comes sooner.
+            whole = whole.mul_f64(0.7);
             assert_same(&expected, &finished(&out), "there after the loss");
             fs::remove_dir_all(&out).unwrap();
         }

@@ -262,6 +262,10 @@ impl Journal {
             before => before.map_err(|error| EngineError::read(&path, error))?,
         };
         let (entries, synced) = read(&before);
+        if is_damaged(&before, entries.len()) {
+            let what = format!("line {} does not match its checksum", entries.len() + 1);
+            return Err(EngineError::Damaged { file: path, what });
+        }
         let (mut now, durable) = (Listing::of(&entries), Listing::of(&entries[..synced]));
         let is_durable = |name: &str, known: &Known| durable.files.get(name) == Some(known);
         let whole = |(name, known): (&String, &Known)| {
@@ -461,12 +465,27 @@ fn sum_of(chain: u64, words: &str) -> u64 {
     hash::sum(format!("{chain:016x}{words}").as_bytes())
 }
 
+/// The checksum of a line as it stands there, and its words; nothing when it has no end.
+fn parts(line: &[u8]) -> Option<(&str, &str)> {
+    let line = line.strip_suffix(b"\n").and_then(|line| std::str::from_utf8(line).ok());
+    line.and_then(|line| line.split_once(' '))
+}
+
+/// True when a line that can be believed stands behind one that cannot: a journal that was only cut off has none.
+fn is_damaged(text: &[u8], believed: usize) -> bool {
+    let lines: Vec<_> = text.split_inclusive(|&byte| byte == b'\n').skip(believed).map(parts).collect();
+    lines.windows(2).any(|two| match two {
+        [Some((before, _)), Some((sum, words))] => u64::from_str_radix(before, 16)
+            .is_ok_and(|chain| format!("{:016x}", sum_of(chain, words)) == *sum),
+        _ => false,
+    })
+}
+
 /// The lines of a journal up to the first that cannot be believed, and how many of them are known to be on the disk.
 fn read(text: &[u8]) -> (Vec<Entry>, usize) {
     let (mut entries, mut synced, mut chain) = (Vec::new(), 0, 0);
     for line in text.split_inclusive(|&byte| byte == b'\n') {
-        let line = line.strip_suffix(b"\n").and_then(|line| std::str::from_utf8(line).ok());
-        let Some((sum, words)) = line.and_then(|line| line.split_once(' ')) else { break };
+        let Some((sum, words)) = parts(line) else { break };
         let next = sum_of(chain, words);
         let Some(entry) = (format!("{next:016x}") == sum).then(|| serde_json::from_str(words).ok()).flatten()
         else {
@@ -593,6 +612,26 @@ mod tests {
         let (_, recovered) = open(folder.path());
         assert!(!recovered.lost);
         assert_eq!(names(folder.path()), ["a", "b", "c", "lock"]);
+    }
+
+    #[test]
+    fn a_line_that_is_wrong_before_others_is_damage_and_nothing_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        half_synced(folder.path());
+        let path = folder.path().join(NAME);
+        let text = std::fs::read(&path).unwrap();
+        let before = names(folder.path());
+        for place in [3, 20, text.len() / 2] {
+            let mut turned = text.clone();
+            turned[place] ^= 1;
+            std::fs::write(&path, turned).unwrap();
+            let refused = Journal::open(folder.path(), folder.path(), &["lock"]);
+            assert!(
+                matches!(refused, Err(EngineError::Damaged { ref file, .. }) if *file == path),
+                "{place}"
+            );
+            assert_eq!(names(folder.path()), before, "{place}");
+        }
     }
 
     #[test]
