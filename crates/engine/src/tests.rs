@@ -57,6 +57,16 @@ pub(crate) fn outputs(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
+/// The counts of a summary without the digests of files: for jobs of which not all files are compared.
+pub(crate) fn without_digests(files: &mut BTreeMap<String, Vec<u8>>) {
+    let Some(text) = files.get_mut("summary.json") else { return };
+    let mut summary: serde_json::Value = serde_json::from_slice(text).unwrap();
+    let fields = summary.as_object_mut().unwrap();
+    assert!(fields.remove("files").is_some_and(|files| files.is_object()), "{fields:?}");
+    assert!(fields.remove("checksum").is_some_and(|sum| sum.is_string()), "{fields:?}");
+    *text = summary.to_string().into_bytes();
+}
+
 pub(crate) fn generated(documents: u64, seed: u64) -> String {
     let mut lines = Vec::new();
     lookalike_generate::write_jsonl(Plan { documents, seed }, &mut lines, &mut std::io::sink()).unwrap();
@@ -217,14 +227,14 @@ fn documents_that_change_while_the_job_runs_are_noticed() {
         let path = folder.path().join(name);
         let Opened::Open(mut open) = job().open(&path).unwrap() else { panic!("the job is new") };
         open.run(&Watch::default()).unwrap();
-        drop(open);
         // As if it had been killed before it measured, and the file written to without a trace.
         for entry in std::fs::read_dir(path.join("work")).unwrap().map(|entry| entry.unwrap()) {
             let name = entry.file_name().into_string().unwrap();
             if name.starts_with("b0") || name.starts_with("verified") {
-                std::fs::remove_file(entry.path()).unwrap();
+                crate::context::remove_if_there(&entry.path()).unwrap();
             }
         }
+        drop(open);
         std::fs::write(&file, &other).unwrap();
         std::fs::File::options().write(true).open(&file).unwrap().set_modified(modified).unwrap();
         let error = run(job(), &path, None).unwrap_err();
@@ -832,7 +842,7 @@ fn a_check_finds_removals_without_a_kept_witness_and_counts_that_do_not_add_up()
 
 #[test]
 fn verification_counts_every_candidate_pair_once() {
-    let lines = generated(400, 6);
+    let lines = lines(&families(300, 60)) + &generated(400, 6);
     for (spool, bucket_bytes) in [(Spool::Disk, None), (Spool::Disk, Some(60_000)), (Spool::Auto, None)] {
         let folder = tempfile::tempdir().unwrap();
         let job = job(recipe("minhash"), &lines, Settings { spool, ..settings() });

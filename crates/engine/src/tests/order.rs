@@ -73,6 +73,7 @@ fn shards(folder: &Path, lines: &[Line], options: ReadOptions) -> Corpus {
 fn told(folder: &Path, findings: &Findings) -> (BTreeMap<String, Vec<u8>>, String) {
     let mut files = outputs(folder);
     files.retain(|name, _| !["recipe.toml", "rejected.jsonl"].contains(&name.as_str()));
+    without_digests(&mut files);
     let Findings { summary, histogram, cluster_sizes, biggest, hosts, rejections, samples, notes, .. } =
         findings;
     let shown = format!(
