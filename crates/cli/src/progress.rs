@@ -241,7 +241,7 @@ fn sentence(reading: &Reading) -> String {
     line
 }
 
-/// What the steps of a stage are.
+/// The steps of a stage, by name.
 fn steps(stage: Option<&str>) -> &'static str {
     match stage {
         Some("verify") => "candidate pairs",

@@ -174,12 +174,12 @@ struct Found {
     shards: Vec<Shard>,
     parents: Parents,
     left_out: LeftOut,
-    /// What cannot be read inside folders is left out, too.
+    /// Files inside folders that cannot be read are left out, too.
     skip_unreadable: bool,
 }
 
 impl Found {
-    /// What was read inside a folder, or nothing where that is left out.
+    /// Something read inside a folder, or nothing where it is left out.
     fn read<T>(&mut self, path: &Path, read: io::Result<T>) -> Result<Option<T>, CorpusError> {
         match read {
             Ok(read) => Ok(Some(read)),
@@ -416,7 +416,7 @@ impl Shard {
         self.format(&stream, options)
     }
 
-    /// Where it lies; nothing for what is only in memory or comes from standard input.
+    /// The place of its file or object; nothing for one that is only in memory or comes from standard input.
     pub fn address(&self) -> Option<String> {
         match &self.origin {
             Origin::File(path) => {

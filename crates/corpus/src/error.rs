@@ -87,7 +87,7 @@ pub enum CorpusError {
     NoSuchField {
         /// The first file.
         name: String,
-        /// How many records were looked at.
+        /// The number of records that were looked at.
         records: u64,
         /// The field looked for.
         wanted: String,
@@ -107,7 +107,7 @@ pub enum CorpusError {
         records: u64,
         /// Those that were rejected.
         rejected: u64,
-        /// How many may be.
+        /// The number that may be.
         most: MaxRejected,
         /// The most frequent reason, with an example.
         why: String,
@@ -169,7 +169,7 @@ pub enum CorpusError {
     /// The memory that may be taken is too small to read something.
     #[error("--memory is too small: {why} needs at least {} MB; give --memory {}M", needed.div_ceil(1 << 20), needed.div_ceil(1 << 20))]
     Memory {
-        /// What needs it.
+        /// The thing that needs it.
         why: String,
         /// Bytes that would do.
         needed: u64,

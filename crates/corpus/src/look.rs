@@ -41,7 +41,7 @@ impl Corpus {
     }
 }
 
-/// What has been seen so far.
+/// The records seen so far.
 struct Look<'c> {
     options: &'c ReadOptions,
     /// Fields that make the document and were named.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::CorpusError;
 
-/// How many records of a corpus may be rejected before that is a failure.
+/// The number of records of a corpus that may be rejected before that is a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MaxRejected {
     /// A tenth of a corpus of 100 records or more, and of a smaller one not all of them.
@@ -80,16 +80,16 @@ impl FromStr for MaxRejected {
 pub struct Loss {
     /// The reason, without its details.
     pub kind: String,
-    /// How many.
+    /// The number of them.
     pub count: u64,
     /// Whose they are, where there are two corpora.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<String>,
     /// The shard of the first one.
     pub source: String,
-    /// Where it stands there.
+    /// Its place there.
     pub position: u64,
-    /// What the position counts, where that is known.
+    /// The unit of the position, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<Unit>,
     /// Its reason in full.

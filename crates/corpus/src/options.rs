@@ -47,7 +47,7 @@ pub enum Namespaces {
 pub struct Decoding(Arc<RwLock<Share>>);
 
 impl PartialEq for Decoding {
-    /// What is read is equal for any.
+    /// All that is read is equal for any.
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -61,13 +61,13 @@ impl Decoding {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = share;
     }
 
-    /// What one shard may take.
+    /// The memory that one shard may take.
     pub fn share(&self) -> Share {
         *self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What the decoders of one shard may take of the memory of a process: all shards that are read at once have half of its room for
+/// The share that decoders of one shard have of the memory of a process: all shards that are read at once have half of its room for
 /// buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
@@ -148,7 +148,7 @@ pub struct ReadOptions {
     pub decoding: Decoding,
     /// Files that cannot be read are left out, and are no reason to stop.
     pub skip_unreadable: bool,
-    /// How many records may be rejected before that is a failure.
+    /// The number of records that may be rejected before that is a failure.
     pub max_rejected: MaxRejected,
 }
 

@@ -218,7 +218,7 @@ pub(crate) struct ShardView<'c> {
 }
 
 impl ShardView<'_> {
-    /// What positions in it count.
+    /// The unit of positions in it.
     pub(crate) fn unit(&self) -> Unit {
         self.meta.format.parse().map_or(Unit::Byte, Format::unit)
     }

@@ -27,7 +27,7 @@ const ROUNDING: f64 = 1e-8;
 /// Folders of copies, in which a file that nobody listed would be read as one of them.
 const COPIES: [&str; 3] = ["kept/", "removed/", "rejected/"];
 
-/// What was found.
+/// The findings.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Checked {
     /// Files that were read.
@@ -40,9 +40,9 @@ pub struct Checked {
     pub copied: u64,
     /// Removals that were measured again.
     pub measured: u64,
-    /// What is wrong, the first few in words.
+    /// Mistakes, the first few in words.
     pub wrong: Vec<String>,
-    /// How much is wrong.
+    /// The number of mistakes.
     pub mistakes: u64,
 }
 
@@ -67,7 +67,7 @@ struct Files {
     files: BTreeMap<String, Digested>,
 }
 
-/// What `run.json` says of the input.
+/// The input, as `run.json` tells it.
 #[derive(Deserialize)]
 struct Inputs {
     #[serde(default)]
@@ -102,7 +102,7 @@ struct Cluster {
 /// A finished folder that is looked at.
 pub struct Results<'r> {
     folder: &'r Path,
-    /// What it found.
+    /// Its findings.
     pub checked: Checked,
     /// The counts and the recipe, where the folder is that of a job.
     job: Option<(Summary, JobRecipe)>,
@@ -192,7 +192,7 @@ impl<'r> Results<'r> {
         Ok(self.checked.mistakes == before)
     }
 
-    /// Where a file of results is: in the folder, or beside it, as the table of `pairs`.
+    /// The path of a file of results: in the folder, or beside it, as the table of `pairs`.
     fn place(&self, name: &str) -> PathBuf {
         let own = self.folder.join(name);
         let beside = self.folder.with_extension("");
@@ -260,7 +260,7 @@ impl<'r> Results<'r> {
         Ok(())
     }
 
-    /// Who was removed; nothing where the tables are not JSON lines.
+    /// The documents that were removed; nothing where the tables are not JSON lines.
     fn removals(&mut self, documents: u64, said: u64) -> Result<Option<Numbers>, EngineError> {
         let path = self.folder.join("removed.jsonl");
         if !path.exists() {
@@ -345,7 +345,7 @@ impl<'r> Results<'r> {
         Ok(())
     }
 
-    /// Where the input lay, as far as the run noted it.
+    /// The places of the input, as far as the run noted them.
     pub fn inputs(&self) -> Vec<String> {
         let text = std::fs::read(self.folder.join(RUN)).unwrap_or_default();
         let noted = serde_json::from_slice(&text).unwrap_or(Inputs { files: serde_json::Value::Null });

@@ -134,7 +134,7 @@ const MIB: u64 = 1 << 20;
 /// Buffers have so much, however little is left.
 const LEAST_ROOM: u64 = 16 * MIB;
 
-/// What a file takes in the list of files and in all that is known of it, with a path of a hundred bytes.
+/// Bytes of a file in the list of files and in all that is known of it, with a path of a hundred bytes.
 const PER_FILE: u64 = 400;
 
 /// The memory of a run, handed out in parts.

@@ -15,7 +15,7 @@ use crate::error::EngineError;
 use crate::folder::Own;
 use crate::job::{RUN, SUMMARY, WORK};
 
-/// What a file is known again by.
+/// The length and digest that a file is known again by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Digested {
     /// Its length.

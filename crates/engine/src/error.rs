@@ -62,7 +62,7 @@ pub enum EngineError {
         /// Bytes that are free.
         free: u64,
     },
-    /// What is left of the work will take more than is free.
+    /// The rest of the work will take more than is free.
     #[error("the disk has {} MB left and the run needs about {} MB more under {}; make room and run the same command again, it goes on where it ended", free / 1_000_000, needed.div_ceil(1_000_000), folder.display())]
     RunsOut {
         /// Where.
@@ -115,11 +115,11 @@ pub enum EngineError {
         "{count} of {all} files cannot be read; the first: {first}; mend or remove them, or leave them out with --skip-unreadable"
     )]
     Unreadable {
-        /// How many.
+        /// The number of them.
         count: usize,
         /// Of how many.
         all: usize,
-        /// What is wrong with the first of them.
+        /// The trouble with the first of them.
         first: CorpusError,
     },
     /// The folder holds something else.

@@ -33,7 +33,7 @@ pub(crate) const HEAVY: usize = 2 << 20;
 const PER_BYTE: usize = 5;
 const PER_WORD: usize = 50;
 
-/// What a large document takes for each byte that its normal form has more: there it stands, and is made in a buffer of its own.
+/// Bytes that a large document takes for each byte that its normal form has more: there it stands, and is made in a buffer of its own.
 const PER_GROWN_BYTE: usize = 2;
 
 /// Bytes that the normal form of one character may have.
@@ -213,7 +213,7 @@ impl Batch {
         }
     }
 
-    /// How much longer its texts may be in their normal form.
+    /// Bytes by which its texts may be longer in their normal form.
     fn growth(&self) -> Growth {
         let [text, bytes] = [&self.text, str::from_utf8(&self.bytes).unwrap_or_default()].map(Growth::of);
         // A character that is written by its number may be any.
@@ -475,7 +475,7 @@ pub struct Shape {
     pub drivers: usize,
     /// Bytes of batches and results that may be under way, all units together.
     pub waiting_bytes: usize,
-    /// What the reader of each unit under way may take.
+    /// The memory that the reader of each unit under way may take.
     pub share: Share,
 }
 

@@ -399,7 +399,7 @@ impl JobRecipe {
         })
     }
 
-    /// How records of the second of two corpora are read, where its fields may have other names.
+    /// Options of reading for the second of two corpora, whose fields may have other names.
     pub fn other_options(&self) -> Result<ReadOptions, EngineError> {
         let mut options = self.read_options()?;
         let roles = ["id", "text", "html", "url"];

@@ -428,7 +428,7 @@ fn write_clusters(
 /// Rows of more documents than this are looked at before they are written as Parquet, where a row must be in memory as a whole.
 const LONG_ROW: usize = 1 << 16;
 
-/// What a document of a row takes in Parquet beside its id, and how often the id is there.
+/// Bytes that a document of a row takes in Parquet beside its id, and how often the id is there.
 const PER_MEMBER: u64 = 96;
 const ID_TIMES: u64 = 4;
 

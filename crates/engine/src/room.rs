@@ -12,7 +12,7 @@ const PAUSE: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_s
 /// Before this share of a stage is done, what it will take is anybody's guess.
 const LEAST_SHARE: f64 = 0.05;
 
-/// What one stage takes on the disk.
+/// The disk that one stage takes.
 #[derive(Debug)]
 pub(crate) struct Foresight {
     /// Bytes of scratch files before it.
@@ -57,7 +57,7 @@ fn taken(ctx: &Context<'_>, wanted: fn(&str) -> bool) -> u64 {
     journal::of(&ctx.file(journal::NAME)).map_or(0, |journal| journal.bytes(wanted))
 }
 
-/// What the rest of a stage will take, when so much of it took `grown` bytes; nothing when it is too early to say.
+/// Bytes that the rest of a stage will take, when so much of it took `grown` bytes; nothing when it is too early to say.
 fn still_needed(grown: u64, done: u64, total: u64) -> Option<u64> {
     let share = done as f64 / total as f64;
     (total > done && share >= LEAST_SHARE).then(|| (grown as f64 * (1.0 - share) / share) as u64)

@@ -17,7 +17,7 @@ pub(crate) const NAME: &str = "acknowledged";
 /// So often a line is read that another process may be writing.
 const LOOKS: usize = 20;
 
-/// How much of which log is on the disk.
+/// The part of the last log that is on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Acknowledged {
     /// The log.

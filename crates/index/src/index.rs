@@ -163,7 +163,7 @@ struct Ticket {
 struct Loaded {
     snapshot: Snapshot,
     manifest: Manifest,
-    /// What is in the last log.
+    /// Contents of the last log.
     log: Acknowledged,
     /// Bytes behind that.
     torn: u64,

@@ -29,7 +29,7 @@ pub(crate) fn last(folder: &Path, first: u64) -> Option<u64> {
     (first..).take_while(|&generation| path(folder, generation).exists()).last()
 }
 
-/// What the checksum of a log's first frame goes on from.
+/// The number that the checksum of a log's first frame goes on from.
 pub(crate) fn first_of(generation: u64) -> u64 {
     hash::sum(&generation.to_le_bytes())
 }
@@ -62,7 +62,7 @@ pub(crate) struct Log {
     file: File,
     sync: bool,
     frame: Vec<u8>,
-    /// What was written.
+    /// Contents as they were written.
     written: Acknowledged,
     /// The mark of what is on the disk.
     mark: File,
@@ -135,7 +135,7 @@ impl Log {
 /// What was found in a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Found {
-    /// Where the last whole frame ends, and its checksum.
+    /// The end of the last whole frame, and its checksum.
     pub(crate) end: u64,
     pub(crate) chain: u64,
     /// Bytes behind that: the beginning of a write that was never acknowledged.

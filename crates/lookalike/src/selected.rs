@@ -212,7 +212,7 @@ pub struct RejectedRecord {
     pub source: String,
     /// Where it stands there.
     pub position: u64,
-    /// What the position counts.
+    /// The unit of the position.
     pub unit: Unit,
     /// Why.
     pub reason: String,

@@ -356,7 +356,7 @@ pub struct Summary {
     /// How left documents live on, when there are several snapshots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub persistence: Option<Lives>,
-    /// Why records could not be read, the most frequent reason of each side first.
+    /// Reasons why records could not be read, the most frequent reason of each side first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Loss>,
     /// Version of the program.

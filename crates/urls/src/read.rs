@@ -70,7 +70,7 @@ pub(crate) struct Side {
     pub(crate) hosts: Vec<PathBuf>,
     /// Files of rejections.
     pub(crate) rejected: Vec<PathBuf>,
-    /// Why records were rejected.
+    /// Reasons why records were rejected.
     pub(crate) losses: Losses,
 }
 

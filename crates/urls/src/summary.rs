@@ -62,7 +62,7 @@ pub struct SideSummary {
     pub found: Found,
     /// Different addresses.
     pub urls: u64,
-    /// Why records could not be read, the most frequent reason first.
+    /// Reasons why records could not be read, the most frequent reason first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Loss>,
 }

@@ -173,7 +173,7 @@ pub struct ResourceArgs {
     pub max_rejected: Option<MaxRejected>,
 }
 
-/// What a job begins with.
+/// The beginning of a job: anew or not, and with which files.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct StartArgs {
     /// Begin anew in a folder that holds another job, or a broken one
@@ -188,7 +188,7 @@ pub struct StartArgs {
 }
 
 impl StartArgs {
-    /// How documents are read, files that cannot be included.
+    /// Options of reading with the choice about files that cannot be read.
     pub fn options(&self, options: ReadOptions) -> ReadOptions {
         ReadOptions { skip_unreadable: self.skip_unreadable, ..options }
     }
@@ -300,7 +300,7 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub matching: MatchArgs,
 
-    /// How to begin.
+    /// The beginning of the job.
     #[command(flatten)]
     pub start: StartArgs,
 
@@ -401,7 +401,7 @@ pub struct PairsArgs {
     #[command(flatten)]
     pub matching: MatchArgs,
 
-    /// How to begin.
+    /// The beginning of the job.
     #[command(flatten)]
     pub start: StartArgs,
 
@@ -429,7 +429,7 @@ pub enum ClusterArg {
 }
 
 impl ResourceArgs {
-    /// How records are read, with how many of them may be rejected.
+    /// Options of reading with the number of records that may be rejected.
     pub fn reading(&self, options: ReadOptions) -> ReadOptions {
         ReadOptions { max_rejected: self.max_rejected.unwrap_or_default(), ..options }
     }

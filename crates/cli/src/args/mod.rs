@@ -420,7 +420,7 @@ impl WorkArgs {
         Ok(Settings { threads, ..settings })
     }
 
-    /// How records are read, with how many of them may be rejected.
+    /// Options of reading with the number of records that may be rejected.
     pub fn reading(&self, options: ReadOptions) -> ReadOptions {
         ReadOptions { max_rejected: self.max_rejected.unwrap_or_default(), ..options }
     }

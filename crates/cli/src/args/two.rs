@@ -76,7 +76,7 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub matching: MatchArgs,
 
-    /// How to begin.
+    /// The beginning of the job.
     #[command(flatten)]
     pub start: StartArgs,
 
@@ -153,7 +153,7 @@ pub struct TransferArgs {
     #[command(flatten)]
     pub matching: MatchArgs,
 
-    /// How to begin.
+    /// The beginning of the job.
     #[command(flatten)]
     pub start: StartArgs,
 

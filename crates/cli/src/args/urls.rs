@@ -87,7 +87,7 @@ pub struct UrlsArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    /// How to begin.
+    /// The beginning of the job.
     #[command(flatten)]
     pub start: StartArgs,
 
@@ -103,7 +103,7 @@ impl UrlsArgs {
         (!self.no_similarity).then_some(Measure { similarity, threshold, shingle: shingle.get() })
     }
 
-    /// How records of the left side and of the others are read: none needs a text.
+    /// Options of reading for the left side and for the others: no record needs a text.
     pub fn options(&self) -> Result<[ReadOptions; 2], EngineError> {
         let other_fields = self.with_fields.iter().cloned().collect();
         let recipe = JobRecipe { other_fields, ..self.reading.asked().recipe(Task::Compare) };

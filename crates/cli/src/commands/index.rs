@@ -145,7 +145,7 @@ impl Tally {
         Ok(())
     }
 
-    /// How the command ends; more rejected records than may be are a failure, though all others are in the index.
+    /// The outcome of the command; more rejected records than may be are a failure, though all others are in the index.
     fn outcome(&self, most: MaxRejected, strict: bool) -> Result<Outcome, Failure> {
         let mut losses = self.losses.clone();
         losses.records += self.new + self.removed + self.known + self.conflicts;

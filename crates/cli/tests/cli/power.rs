@@ -12,12 +12,12 @@ use super::bench::{Dice, assert_same, dedup, families};
 use super::faults::{copy, everything};
 use super::support::{Folder, Invocation, jsonl, lookalike, program, skipped};
 
-/// What a journal says that is on the disk.
+/// Files that a journal says are on the disk.
 #[derive(Default)]
 struct OnDisk {
     /// Scratch files.
     files: BTreeSet<String>,
-    /// Where the line ends that says so.
+    /// The end of the line that says so.
     end: usize,
 }
 
@@ -74,7 +74,7 @@ fn forget(job: &Path, dice: &mut Dice) {
     }
 }
 
-/// What a file system may leave of a file that was not on the disk.
+/// States in which a file system may leave a file that was not on the disk.
 fn spoil(path: &Path, dice: &mut Dice) {
     let length = fs::metadata(path).unwrap().len();
     let file = || fs::OpenOptions::new().write(true).open(path).unwrap();

@@ -149,7 +149,7 @@ struct Values {
     html: Slot,
     url: Slot,
     extras: LineExtras,
-    /// Where a name has dots, which fields of the line bear all of it: such a field goes before any path.
+    /// For names with dots, the fields of the line that bear all of the name: such a field goes before any path.
     whole: Option<[bool; 4]>,
     /// Lines are addresses and no objects.
     list: bool,
@@ -434,7 +434,7 @@ impl<'de> Visitor<'de> for IdSeed<'_> {
     }
 }
 
-/// What to do with JSON that is not one object per line, where a line shows it.
+/// Advice for JSON that is not one object per line, where a line shows it.
 fn spread_over_lines(line: &str) -> Option<&'static str> {
     match line.trim() {
         "{" | "[" | "[{" => {
@@ -800,7 +800,7 @@ mod tests {
         }
     }
 
-    /// What documents have under these names of their fields.
+    /// Values that documents have under these names of their fields.
     fn under(fields: [&str; 4], lines: &str) -> Vec<String> {
         let [id, text, html, url] = fields.map(str::to_owned);
         let options = ReadOptions { fields: Fields { id, text, html, url }, ..ReadOptions::default() };

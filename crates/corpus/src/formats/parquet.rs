@@ -460,7 +460,7 @@ struct Column {
     levels: Vec<i16>,
     /// The level that says so.
     present: i16,
-    /// How many rows the batch has, how many of them are behind us, and how many values these had.
+    /// The rows of the batch, those of them that are behind us, and the values that these had.
     rows: usize,
     row: usize,
     taken: usize,
@@ -856,7 +856,7 @@ mod tests {
         Share { room: memory.saturating_mul(2), beside: 100 << 20, readers: 1, least: 0 }
     }
 
-    /// What is read of a file when decoders may take so many bytes.
+    /// The part of a file that is read when decoders may take so many bytes.
     fn read_within(bytes: &[u8], memory: u64) -> Vec<Seen> {
         let options = ReadOptions::default();
         options.decoding.allow(allowed(memory));

@@ -126,7 +126,7 @@ pub(crate) fn propose(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Propos
     Ok(done)
 }
 
-/// How far the postings are gone through.
+/// The postings that are gone through.
 struct Pace {
     seen: u64,
     postings: u64,

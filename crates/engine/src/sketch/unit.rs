@@ -34,9 +34,9 @@ pub(super) struct UnitWriter<'c> {
     names: RunWriter,
     payload: RunWriter,
     rejected: RunWriter,
-    /// What documents are ordered by, where they are.
+    /// The values that documents are ordered by, where they are.
     values: Option<RunWriter>,
-    /// What they are measured by, where that is kept.
+    /// The symbols that they are measured by, where these are kept.
     spool: Option<RunWriter>,
     keys: Vec<Sorter<Postings>>,
     meta: UnitMeta,
@@ -53,7 +53,7 @@ struct Checkpoint {
     meta: UnitMeta,
     open: ShardMeta,
     records: u64,
-    /// How far each file had been written.
+    /// The length that each file had.
     files: BTreeMap<String, Written>,
 }
 
@@ -260,7 +260,7 @@ fn begun(unit: usize) -> String {
     format!("u{unit:06}.begun")
 }
 
-/// Where one of a unit's files stands, and its label.
+/// The path of one of a unit's files, and its label.
 fn file_of(ctx: &Context<'_>, unit: usize, file: &'static str) -> (PathBuf, Label) {
     let label = match file {
         "docs" => ctx.label(file, Row::WIDTH),
@@ -275,7 +275,7 @@ fn has_values(ctx: &Context<'_>) -> bool {
     matches!(ctx.order, Some(Order::Field(_)))
 }
 
-/// Where the keys of each method are sorted, how they are kept, and within how many bytes.
+/// For each method the place where its keys are sorted, their codec, and the bytes for that.
 fn key_places(
     ctx: &Context<'_>,
     unit: usize,

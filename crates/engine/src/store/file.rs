@@ -78,7 +78,7 @@ impl Label {
     }
 }
 
-/// How far a file had been written at a moment that a later process can go back to.
+/// The state of a file at a moment that a later process can go back to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Written {
     /// Bytes pushed until then.

@@ -67,7 +67,7 @@ struct Known {
     line: usize,
 }
 
-/// What the lines of a journal come to.
+/// The files that the lines of a journal come to.
 #[derive(Debug, Clone, Default)]
 struct Listing {
     files: BTreeMap<String, Known>,
@@ -113,7 +113,7 @@ impl Listing {
         stem.is_some_and(|stem| self.files.contains_key(&format!("{stem}.begun")))
     }
 
-    /// Where a file is: by its name, or still by the one that it had before.
+    /// The path of a file: by its name, or still by the one that it had before.
     fn place(&self, folder: &Path, name: &str) -> PathBuf {
         let place = folder.join(name);
         match self.renamed.get(name) {
@@ -171,7 +171,7 @@ impl State {
     }
 }
 
-/// What is put on the disk at once.
+/// Files that are put on the disk at once.
 struct Due {
     files: Vec<String>,
     /// So many lines there were by then.
@@ -179,7 +179,7 @@ struct Due {
     journal: File,
 }
 
-/// When files were last put on the disk, and how long that took.
+/// The time at which files were last put on the disk, and how long that took.
 struct Pace {
     last: Instant,
     took: Duration,
@@ -241,7 +241,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), EngineError> {
     std::fs::remove_file(path).map_err(|error| EngineError::write(path, error))
 }
 
-/// What a journal that was there before had to say.
+/// The verdict of a journal that was there before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Recovered {
     /// Files that should be there did not survive: the folder went back.
@@ -419,7 +419,7 @@ impl Journal {
         Ok(())
     }
 
-    /// What is to be put on the disk now. From here on none of it goes before what was made of it is there as well: the line that will
+    /// Files to be put on the disk now. From here on none of it goes before what was made of it is there as well: the line that will
     /// say that it is there counts on it.
     fn due(&self) -> Result<Due, EngineError> {
         let state = &mut *hold(&self.state);

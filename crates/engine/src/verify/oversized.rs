@@ -28,7 +28,7 @@ use crate::star::{self, Adjacent, Edge, Judge, Neighbour, Star, Turn};
 use crate::store::file::{Records, RunWriter};
 use crate::store::sort::{Codec, Sorter, existing};
 
-/// What a document takes while it waits for its turn, and while it is put into an order by something else than its number.
+/// Bytes that a document takes while it waits for its turn, and while it is put into an order by something else than its number.
 const PER_TURN: u64 = 36;
 const PER_RANKED_TURN: u64 = 100;
 

@@ -19,7 +19,7 @@ const UNIT: u64 = 64;
 /// What one candidate costs on its way to a decision.
 const PER_CANDIDATE: u32 = 2;
 
-/// What a document costs that another one stands for.
+/// Bytes of a document that another one stands for.
 const PER_MEMBER: u32 = 2;
 
 /// Which bucket every document is in. Costs 12 bytes per document while it is made and 4 from then on.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-/// What a page holds.
+/// The kind of values that a page holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holds {
     /// Values, behind their levels; both are compressed together.

@@ -30,7 +30,7 @@ const SMALL: u64 = 1 << 20;
 const PLAIN: u32 = 0;
 const RLE: u32 = 3;
 
-/// How much of a file may be in memory.
+/// Bytes of a file that may be in memory.
 #[derive(Debug, Clone)]
 pub(crate) struct FileLimits {
     /// The file, to look at pages before they are read.
@@ -77,7 +77,7 @@ impl FileLimits {
     }
 }
 
-/// How much of a column may be in memory.
+/// Bytes of a column that may be in memory.
 #[derive(Debug, Clone)]
 pub(crate) struct PageLimits {
     file: Arc<File>,
@@ -105,7 +105,7 @@ impl TooLarge {
 /// A column of a row group, as it stands in the file.
 struct Chunk {
     file: Arc<File>,
-    /// Where it begins and ends.
+    /// Its beginning and its end.
     begin: u64,
     end: u64,
     /// Bytes of all its pages, unpacked.
@@ -255,7 +255,7 @@ pub(super) struct Pages {
     inner: Box<dyn PageReader>,
     chunk: Chunk,
     limits: PageLimits,
-    /// Where the next page begins in the file.
+    /// The beginning of the next page in the file.
     at: u64,
     /// A page that is being taken apart.
     parts: Option<Parts>,

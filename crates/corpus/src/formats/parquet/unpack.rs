@@ -6,7 +6,7 @@ use parquet::basic::Compression;
 
 use crate::input::window::Window;
 
-/// How far back a copy may reach. Writers of Snappy work on 64 KiB at a time, and LZ4 cannot reach further.
+/// The furthest that a copy may reach back. Writers of Snappy work on 64 KiB at a time, and LZ4 cannot reach further.
 const WINDOW: usize = 1 << 20;
 
 /// About so many bytes are unpacked at once.
@@ -69,7 +69,7 @@ enum Kind {
     Lz4,
 }
 
-/// What is still to be put out of one literal or one copy.
+/// The rest of one literal or one copy that is still to be put out.
 #[derive(Debug, Clone, Copy)]
 enum Piece {
     Nothing,
@@ -81,9 +81,9 @@ enum Piece {
 struct Blocks<R> {
     input: R,
     kind: Kind,
-    /// What was put out last, as far as copies may reach back, and what nobody has read yet.
+    /// Bytes put out last, as far as copies may reach back, and those that nobody has read yet.
     out: Vec<u8>,
-    /// Where in `out` the latter begins.
+    /// The beginning of the latter in `out`.
     at: usize,
     piece: Piece,
     /// Snappy: its length was read. LZ4: the literals of a sequence are behind us, and so many of its token's bits are for the copy.
