@@ -44,7 +44,7 @@ impl Normaliser {
     }
 }
 
-/// The length of a text in the compatible form, which may be far more than it was: one character of three bytes has eighteen in it.
+/// Growth of a text in the compatible form, which may be large: one character of three bytes has eighteen in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Growth {
     /// Bytes beyond those of the text.
