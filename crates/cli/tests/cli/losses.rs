@@ -29,7 +29,7 @@ fn more_rejected_records_than_may_be_end_every_command_with_4() {
     folder.file("b.jsonl", lines(90, 10));
     folder.file("q.qrels", "1 0 d1 1\n");
     folder.file("broken.jsonl", lines(88, 0) + &"http\n".repeat(12));
-    let why = "12 × missing field: neither \"text\" nor \"html\" is there (the first in a.jsonl, byte ";
+    let why = "12 × missing field: neither \"text\" nor \"html\" is there (the first in a.jsonl, ";
     for words in [
         "dedup a.jsonl -o out",
         "pairs a.jsonl -o out.jsonl",
