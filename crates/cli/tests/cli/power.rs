@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::bench::{Dice, assert_same, dedup, families};
 use super::faults::{copy, everything};
-use super::support::{Folder, Invocation, jsonl, lookalike, program, skipped};
+use super::support::{Folder, Invocation, Running, jsonl, lookalike, program, skipped};
 
 /// Files that a journal says are on the disk.
 #[derive(Default)]
@@ -187,6 +187,8 @@ struct Disk {
 /// Stops a file system at once, without putting anything on the disk.
 const CUT: &str = "import fcntl, os, struct, sys
 folder = os.open(sys.argv[1], os.O_RDONLY)
+print('ready', file=sys.stderr, flush=True)
+sys.stdin.read()
 fcntl.ioctl(folder, 2 << 30 | 4 << 16 | ord('X') << 8 | 125, struct.pack('I', 2))";
 
 impl Disk {
@@ -212,13 +214,31 @@ impl Disk {
     /// Loses all that is not on the disk.
     #[track_caller]
     fn cut(&self) {
-        program("python3", ["-c", CUT]).path(&self.place).run().exits(0);
+        self.switch().cut();
+    }
+
+    /// A switch that cuts the power at once: the program behind it is up already.
+    fn switch(&self) -> Switch {
+        let mut waiting = program("python3", ["-c", CUT]).path(&self.place).start_open();
+        waiting.wait_for_words();
+        Switch(waiting)
     }
 
     #[track_caller]
     fn restart(&self) {
         program("umount", [""; 0]).path(&self.place).run().exits(0);
         assert!(self.mount());
+    }
+}
+
+/// A program that stops the file system of a disk when its input ends.
+struct Switch(Running);
+
+impl Switch {
+    #[track_caller]
+    fn cut(mut self) {
+        self.0.close_input();
+        self.0.end().exits(0);
     }
 }
 
@@ -230,12 +250,13 @@ impl Drop for Disk {
 
 /// Runs until the time is over or the program has ended, then cuts the power.
 fn run_and_cut(disk: &Disk, run: Invocation, time: Duration, end: &Path) {
+    let switch = disk.switch();
     let running = run.start();
     let begun = Instant::now();
     while begun.elapsed() < time && !end.exists() {
         std::thread::sleep(Duration::from_millis(1));
     }
-    disk.cut();
+    switch.cut();
     running.signal(Signal::KILL);
     running.end();
     disk.restart();

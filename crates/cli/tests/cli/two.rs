@@ -9,11 +9,11 @@ use super::bench::{Opinion, assert_same, families, ids, json, results};
 use super::support::{Doc, Folder, Invocation, json_lines, jsonl, lookalike};
 
 fn compare(words: &str) -> Invocation {
-    lookalike(["compare", "--progress", "none"].into_iter().chain(words.split_whitespace()))
+    lookalike(std::iter::once("compare").chain(words.split_whitespace()))
 }
 
 fn transfer(words: &str) -> Invocation {
-    lookalike(["transfer", "--progress", "none"].into_iter().chain(words.split_whitespace()))
+    lookalike(std::iter::once("transfer").chain(words.split_whitespace()))
 }
 
 /// Some documents on the left, others on the right, with members of one family on both.

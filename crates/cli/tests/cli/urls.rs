@@ -13,7 +13,7 @@ use super::support::{Doc, Folder, Invocation, corpus, gzip, json_lines, jsonl, l
 
 /// `lookalike urls …` with words as in a shell.
 fn urls(words: &str) -> Invocation {
-    lookalike(["urls", "--progress", "none"].into_iter().chain(words.split_whitespace()))
+    lookalike(std::iter::once("urls").chain(words.split_whitespace()))
 }
 
 /// Two crawls of some hosts, years apart: of 600 pages some go, some change, some are new, and addresses are written otherwise.

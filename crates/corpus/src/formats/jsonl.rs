@@ -675,7 +675,8 @@ mod tests {
             let all = read_all(&mut jsonl(line));
             assert_eq!(all, [Seen::Rejected(ReasonKind::Broken, 0)], "{line}");
         }
-        assert!(complaint_of(b"[1]").contains("expected a JSON object"));
+        assert!(complaint_of(b"1").contains("expected a JSON object"));
+        assert!(complaint_of(b"[1]").contains("a list and no object"));
     }
 
     #[test]
