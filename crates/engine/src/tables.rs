@@ -8,7 +8,7 @@ use lookalike_corpus::{Corpus, ReadOptions, Table, TableRow};
 use serde_json::Value;
 
 use crate::recipe::Task;
-use crate::tests::{generated, outputs, recipe, run, settings, without_digests};
+use crate::tests::{generated, outputs, recipe, run, settings, without_digests, without_places};
 use crate::{EngineError, Job, JobRecipe, Outputs, Settings, Shards, Spool};
 
 /// Lines as rows.
@@ -84,6 +84,7 @@ fn told(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         *rejected = text.lines().map(reason).collect::<Vec<_>>().join("\n").into_bytes();
     }
     without_digests(&mut all);
+    without_places(&mut all);
     all
 }
 

@@ -67,6 +67,18 @@ pub(crate) fn without_digests(files: &mut BTreeMap<String, Vec<u8>>) {
     *text = summary.to_string().into_bytes();
 }
 
+/// A summary without the places of rejected records: for jobs whose documents stand in other files.
+pub(crate) fn without_places(files: &mut BTreeMap<String, Vec<u8>>) {
+    let Some(text) = files.get_mut("summary.json") else { return };
+    let mut summary: serde_json::Value = serde_json::from_slice(text).unwrap();
+    for reason in summary["reasons"].as_array_mut().into_iter().flatten() {
+        let fields = reason.as_object_mut().unwrap();
+        assert!(fields.remove("source").is_some() && fields.remove("position").is_some(), "{fields:?}");
+        fields.remove("unit");
+    }
+    *text = summary.to_string().into_bytes();
+}
+
 pub(crate) fn generated(documents: u64, seed: u64) -> String {
     let mut lines = Vec::new();
     lookalike_generate::write_jsonl(Plan { documents, seed }, &mut lines, &mut std::io::sink()).unwrap();
