@@ -58,9 +58,7 @@ impl Own {
     /// True for a result, or a copy, by its name below the folder.
     pub(crate) fn has(&self, name: &str) -> bool {
         let table = |table: &&str| name.strip_prefix(*table).is_some_and(|ending| ENDINGS.contains(&ending));
-        RESULTS.contains(&name)
-            || TABLES.iter().any(|name| table(name))
-            || self.copies.contains(Path::new(name))
+        RESULTS.contains(&name) || TABLES.iter().any(table) || self.copies.contains(Path::new(name))
     }
 }
 
