@@ -361,10 +361,11 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
         "{}",
         done.stderr
     );
-    // Where nothing has an address, that is told.
+    // Where nothing has an address, there is nothing to compare.
     let texts = folder.file("texts.jsonl", "{\"id\":1,\"text\":\"x\"}\n");
-    let done = urls("").path(&texts).option("--with", &old).option("-o", folder.join("texts")).run().exits(0);
-    assert!(done.stderr.contains("no document of texts.jsonl has an address"), "{}", done.stderr);
+    let done = urls("").path(&texts).option("--with", &old).option("-o", folder.join("texts")).run().exits(1);
+    let said = "in texts.jsonl has a field \"url\" with an address; there are id, text";
+    assert!(done.stderr.contains(said), "{}", done.stderr);
     // The folder of another command is not touched.
     let job = folder.join("job");
     lookalike(["dedup", "--progress", "none"]).path(&old).option("-o", &job).run().exits(0);
