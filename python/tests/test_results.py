@@ -36,6 +36,12 @@ def typed(options: dict[str, Any]) -> list[str]:
     return words
 
 
+def placeless(summary: dict[str, Any]) -> dict[str, Any]:
+    """A summary that says nothing of where rejected records stand."""
+    reasons = [{"kind": reason["kind"], "count": reason["count"], "reason": reason["reason"]} for reason in summary["reasons"]]
+    return {**summary, "reasons": reasons}
+
+
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_dedup_is_the_command_line(
     options: dict[str, Any], pages: pathlib.Path, columns: dict[str, list[Any]], tmp_path: pathlib.Path
@@ -51,7 +57,7 @@ def test_dedup_is_the_command_line(
         found = lookalike.dedup(documents, threads=3, **options)
         assert found.removed.to_pylist() == expected
         assert found.clusters.to_pylist() == rows(tmp_path / "out" / "clusters.jsonl")
-        assert found.summary == counts
+        assert placeless(found.summary) == placeless(counts)
         assert found.recipe == (tmp_path / "out" / "recipe.toml").read_text()
         gone = {row["n"] for row in expected} | {1000}
         assert found.kept_mask.to_pylist() == [n not in gone for n in range(2000)]

@@ -92,7 +92,10 @@ def test_missing_values_are_rejected_and_told_of() -> None:
         assert found.rejected["position"] == [1, 2]
         assert found.rejected["reason"] == ['missing field: neither "text" nor "html" is there'] * 2
         assert found.kept_mask.to_pylist() == [True, False, False, True]
-    assert lookalike.dedup(pyarrow.array([None, None])).summary["rejected"] == 2
+    nothing = pyarrow.array([None, None])
+    assert lookalike.dedup(nothing, max_rejected="100%").summary["rejected"] == 2
+    with pytest.raises(lookalike.InputError, match="2 of 2 records"):
+        lookalike.dedup(nothing)
 
 
 def test_a_surrogate_costs_its_own_text() -> None:
@@ -142,7 +145,7 @@ def test_a_list_of_paths_is_files_and_a_list_of_strings_is_texts(pages: pathlib.
     assert lookalike.dedup(str(pages)).summary["documents"] == 2000
 
 
-def test_each_side_can_have_its_own_names():
+def test_each_side_can_have_its_own_names() -> None:
     text = "a rose is a rose is a rose, said the gardener to his guests"
     here = pyarrow.table({"id": ["a", "b"], "text": [text, "something else that nobody has said before"]})
     there = pyarrow.table({"key": ["c"], "body": [text]})
@@ -157,8 +160,8 @@ def test_each_side_can_have_its_own_names():
         lookalike.dedup(here, against=there, against_fields="body")
 
 
-def test_too_many_rejected_records_are_an_error():
-    texts = [f"text number {number} is like no other, word{number}" for number in range(100)]
+def test_too_many_rejected_records_are_an_error() -> None:
+    texts: list[str | None] = [f"text number {number} is like no other, word{number}" for number in range(100)]
     texts[:11] = [None] * 11
     with pytest.raises(lookalike.InputError, match="11 of 100 records"):
         lookalike.dedup(texts)
