@@ -211,6 +211,12 @@ impl Disk {
         done.code == Some(0)
     }
 
+    /// Puts everything on the disk.
+    #[track_caller]
+    fn sync(&self) {
+        program("sync", ["-f"]).path(&self.place).run().exits(0);
+    }
+
     /// Loses all that is not on the disk.
     #[track_caller]
     fn cut(&self) {
@@ -291,6 +297,8 @@ fn a_job_on_a_disk_that_loses_power_again_and_again_ends_with_the_same_bytes() {
             whole = whole.mul_f64(0.7);
             assert_same(&expected, &finished(&out), "there after the loss");
             fs::remove_dir_all(&out).unwrap();
+            // Otherwise the next cut may bring back what was removed, and count it as ended once more.
+            disk.sync();
         }
     }
     fs::create_dir_all(&out).unwrap();
