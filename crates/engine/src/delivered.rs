@@ -38,13 +38,19 @@ const CLOSE: &str = "\"\n}\n";
 
 /// Digests a file.
 pub fn digest_file(path: &Path) -> Result<Digested, EngineError> {
+    let (bytes, digest) = digest_of(path)?;
+    Ok(Digested { bytes, xxh3: format!("{digest:032x}") })
+}
+
+/// The length of a file, and the XXH3-128 of its content.
+pub(crate) fn digest_of(path: &Path) -> Result<(u64, u128), EngineError> {
     let failed = |error| EngineError::read(path, error);
     let mut file = File::open(path).map_err(failed)?;
     let (mut sum, mut bytes, mut room) = (Xxh3::new(), 0, vec![0; 256 << 10]);
     loop {
         let read = file.read(&mut room).map_err(failed)?;
         if read == 0 {
-            return Ok(Digested { bytes, xxh3: format!("{:032x}", sum.digest128()) });
+            return Ok((bytes, sum.digest128()));
         }
         bytes += read as u64;
         sum.update(&room[..read]);

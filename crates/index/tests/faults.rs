@@ -185,23 +185,33 @@ fn a_log_that_lost_what_was_on_the_disk_is_damaged() {
 #[test]
 fn a_write_that_is_missing_between_others_or_from_another_log_is_damage() {
     let folder = tempfile::tempdir().unwrap();
-    let (place, log) = (folder.path().join("index"), folder.path().join("index/log-00000000"));
-    create(&place, "minhash", true);
-    let index = Index::open(&place, writing(32 << 20)).unwrap();
-    add(&index, 0..4);
-    let ends = [0, 1, 2, 3].map(|number| {
-        // Nothing but a changed state: no number tells that it is missing.
-        index.remove(&format!("d{number}")).unwrap();
-        fs::metadata(&log).unwrap().len() as usize
-    });
-    drop(index);
-    let whole = fs::read(&log).unwrap();
-    let missing = [&whole[..ends[0]], &whole[ends[1]..]].concat();
-    let twice = [&whole[..ends[1]], &whole[ends[0]..]].concat();
-    for bytes in [missing, twice] {
-        fs::write(&log, bytes).unwrap();
-        let sentence = Index::open(&place, Mode::Read).map(drop).unwrap_err().to_string();
-        assert!(sentence.contains("log-00000000 is damaged"), "{sentence}");
+    for closed in [false, true] {
+        let place = folder.path().join(format!("index-{closed}"));
+        let log = place.join("log-00000000");
+        create(&place, "minhash", true);
+        let index = Index::open(&place, writing(32 << 20)).unwrap();
+        add(&index, 0..4);
+        let ends = [0, 1, 2, 3].map(|number| {
+            // Nothing but a changed state: no number tells that it is missing.
+            index.remove(&format!("d{number}")).unwrap();
+            fs::metadata(&log).unwrap().len() as usize
+        });
+        if closed {
+            index.close().unwrap();
+        } else {
+            drop(index);
+        }
+        let whole = fs::read(&log).unwrap();
+        let missing = |number: usize| [&whole[..ends[number - 1]], &whole[ends[number]..]].concat();
+        let twice = [&whole[..ends[1]], &whole[ends[0]..]].concat();
+        let mut cases = vec![missing(1), twice];
+        // With a single one behind it, that one could be torn; unless it is known to be on the disk.
+        cases.extend(closed.then(|| missing(2)));
+        for bytes in cases {
+            fs::write(&log, bytes).unwrap();
+            let sentence = Index::open(&place, Mode::Read).map(drop).unwrap_err().to_string();
+            assert!(sentence.contains("log-00000000 is damaged"), "{sentence}");
+        }
     }
 }
 

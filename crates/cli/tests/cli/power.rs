@@ -34,7 +34,7 @@ fn on_disk(journal: &[u8]) -> OnDisk {
                 let (kind, what) = entry.as_object().unwrap().iter().next().unwrap();
                 let Some(name) = what.as_str().or(what[0].as_str()).map(str::to_owned) else { continue };
                 match kind.as_str() {
-                    "made" | "settled" => drop(found.files.insert(name)),
+                    "made" | "settled" | "summed" => drop(found.files.insert(name)),
                     "removing" => drop(found.files.remove(&name)),
                     "renaming" => {
                         found.files.remove(&name);

@@ -26,14 +26,18 @@ use lookalike_text::hash;
 use serde::{Deserialize, Serialize};
 
 use super::file;
+use crate::delivered::digest_of;
 use crate::error::EngineError;
 
 /// The name of the journal in its folder.
 pub(crate) const NAME: &str = "journal";
 
-/// So long, at least, files wait before they are put on the disk. Programs for tests do it all the time.
-const PAUSE: Duration =
-    if cfg!(debug_assertions) { Duration::from_millis(20) } else { Duration::from_secs(10) };
+/// So long, at least, files wait before they are put on the disk. Programs for tests do it all the time; tests of this crate when they
+/// ask for it.
+const PAUSE: Duration = match cfg!(debug_assertions) && !cfg!(test) {
+    true => Duration::from_millis(20),
+    false => Duration::from_secs(10),
+};
 /// Of the time no more than one part in so many goes into that.
 const SHARE: u32 = 20;
 
@@ -45,6 +49,8 @@ enum Entry {
     Made(String, u64),
     /// A file without checksums is there, of so many bytes, which were on the disk before it had its name.
     Settled(String, u64),
+    /// A file without checksums is there, of so many bytes, with this one for all of them.
+    Summed(String, u64, u64),
     /// A file is about to be replaced by one of so many bytes.
     Replacing(String, u64),
     /// A file is about to go.
@@ -55,14 +61,24 @@ enum Entry {
     Synced(u64),
 }
 
+/// What tells whether a file that may not be on the disk is whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Proof {
+    /// Its own checksums.
+    Own,
+    /// Its length alone: its content was on the disk before it had its name.
+    Length,
+    /// This checksum of all of it.
+    Sum(u64),
+}
+
 /// A file as the journal knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Known {
     bytes: u64,
     /// Its length if a replacement was done.
     or: Option<u64>,
-    /// Its content was on the disk before it had its name.
-    settled: bool,
+    proof: Proof,
     /// The line that names it.
     line: usize,
 }
@@ -85,11 +101,9 @@ impl Listing {
 
     fn take(&mut self, entry: &Entry, line: usize) {
         match entry {
-            Entry::Made(name, bytes) | Entry::Settled(name, bytes) => {
-                let settled = matches!(entry, Entry::Settled(..));
-                self.renamed.remove(name);
-                self.files.insert(name.clone(), Known { bytes: *bytes, or: None, settled, line });
-            }
+            Entry::Made(name, bytes) => self.note(name, *bytes, Proof::Own, line),
+            Entry::Settled(name, bytes) => self.note(name, *bytes, Proof::Length, line),
+            Entry::Summed(name, bytes, sum) => self.note(name, *bytes, Proof::Sum(*sum), line),
             Entry::Replacing(name, bytes) => {
                 if let Some(known) = self.files.get_mut(name) {
                     known.or = Some(*bytes);
@@ -104,6 +118,11 @@ impl Listing {
             }
             Entry::Synced(_) => {}
         }
+    }
+
+    fn note(&mut self, name: &str, bytes: u64, proof: Proof, line: usize) {
+        self.renamed.remove(name);
+        self.files.insert(name.to_owned(), Known { bytes, or: None, proof, line });
     }
 
     /// True for a file that is being written and that a checkpoint goes on with: `u000000.docs.part` belongs to `u000000.begun`, which
@@ -141,9 +160,10 @@ struct State {
 impl State {
     /// Replaces a journal by one that says no more than what is there, all of it on the disk.
     fn begin(path: &Path, now: Listing, durably: bool) -> Result<Self, EngineError> {
-        let made = |(name, known): (&String, &Known)| match known.settled {
-            true => Entry::Settled(name.clone(), known.bytes),
-            false => Entry::Made(name.clone(), known.bytes),
+        let made = |(name, known): (&String, &Known)| match known.proof {
+            Proof::Own => Entry::Made(name.clone(), known.bytes),
+            Proof::Length => Entry::Settled(name.clone(), known.bytes),
+            Proof::Sum(sum) => Entry::Summed(name.clone(), known.bytes, sum),
         };
         let mut entries: Vec<Entry> = now.files.iter().map(made).collect();
         if !entries.is_empty() {
@@ -223,6 +243,13 @@ pub(crate) fn note(path: &Path) -> Result<(), EngineError> {
     let Some(journal) = of(path) else { return Ok(()) };
     let bytes = path.metadata().map_err(|error| EngineError::read(path, error))?.len();
     journal.there(path, Entry::Settled(name_of(path), bytes))
+}
+
+/// Notes a file that is whole, has no checksums, and may not be on the disk.
+pub(crate) fn note_sum(path: &Path) -> Result<(), EngineError> {
+    let Some(journal) = of(path) else { return Ok(()) };
+    let (bytes, digest) = digest_of(path)?;
+    journal.there(path, Entry::Summed(name_of(path), bytes, digest as u64))
 }
 
 /// Gives a file another name in its folder.
@@ -527,7 +554,12 @@ fn finish_renames(folder: &Path, listing: &Listing) -> Result<(), EngineError> {
 fn is_whole(path: &Path, known: &Known, durable: bool) -> bool {
     let Ok(facts) = path.symlink_metadata() else { return false };
     let bytes = facts.len();
-    let checked = || durable || known.settled || file::is_sound(path);
+    let checked = || match known.proof {
+        _ if durable => true,
+        Proof::Own => file::is_sound(path),
+        Proof::Length => true,
+        Proof::Sum(sum) => digest_of(path).is_ok_and(|(_, digest)| digest as u64 == sum),
+    };
     facts.is_file() && (bytes == known.bytes || known.or == Some(bytes)) && checked()
 }
 
@@ -655,6 +687,28 @@ mod tests {
                 assert!(recovered.lost, "{number}, {name}");
                 assert_eq!(names(folder.path()), ["a", "b", "lock"], "{number}, {name}");
                 assert_eq!(Run::open(&folder.path().join("b"), LABEL).unwrap().count(), 3000);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_without_checksums_of_its_own_is_known_by_its_sum() {
+        for spoilt in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            half_synced(folder.path());
+            let (journal, _) = open(folder.path());
+            hold(&journal.pace).took = Duration::from_secs(3600);
+            let path = folder.path().join("words");
+            std::fs::write(&path, "no run file").unwrap();
+            note_sum(&path).unwrap();
+            drop(journal);
+            if spoilt {
+                std::fs::write(&path, "no run\0\0\0\0\0").unwrap();
+            }
+            for _ in 0..2 {
+                let (_, recovered) = open(folder.path());
+                assert_eq!(path.exists(), !spoilt);
+                assert!(!recovered.lost || spoilt);
             }
         }
     }

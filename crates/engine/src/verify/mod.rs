@@ -124,6 +124,10 @@ fn distribute(
     partition: &Partition,
     buckets: &[u32],
 ) -> Result<(), EngineError> {
+    // All that an earlier process left goes at once: to replace files that are on the disk one by one, the disk is waited for each time.
+    for &bucket in buckets {
+        OWN.iter().try_for_each(|what| remove_if_there(&bucket_file(ctx, bucket, what)))?;
+    }
     let place = |bucket: u32| buckets.binary_search(&bucket).ok();
     let of = |document: u32| place(partition.bucket_of(document));
     let open = |what: &'static str, width: usize| -> Result<Vec<RunWriter>, EngineError> {
@@ -206,10 +210,11 @@ fn run_bucket(
         write_found(ctx, &target, found, &mut tally)?;
     }
     ctx.save(&format!("b{number:06}.done"), &tally)?;
-    ["spool", "candidates", Couples::KIND]
-        .iter()
-        .try_for_each(|what| remove_if_there(&bucket_file(ctx, number, what)))
+    OWN.iter().try_for_each(|what| remove_if_there(&bucket_file(ctx, number, what)))
 }
+
+/// The files of a bucket that is not done.
+const OWN: [&str; 3] = ["spool", "candidates", Couples::KIND];
 
 /// True when every pair has to be measured, and not only those that decide something.
 fn measures_all(ctx: &Context<'_>) -> bool {
