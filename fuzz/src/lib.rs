@@ -1,7 +1,7 @@
-//! What the fuzz targets share: the whole path from bytes to words, with what must hold on the way.
+//! Code that the fuzz targets share: the whole path from bytes to words, with assertions on the way.
 //!
-//! A panic is a finding, and so is a failed assertion here: records that have no end, places outside of the
-//! shard, blocks outside of the text.
+//! A panic is a finding, and so is a failed assertion here: endless records, positions outside of the shard, blocks
+//! outside of the text.
 
 use std::cell::RefCell;
 
@@ -54,7 +54,7 @@ thread_local! {
     static WORDS: RefCell<Words> = RefCell::default();
 }
 
-/// Where records should be.
+/// The items of a shard so far, which the next item is checked against.
 #[derive(Default)]
 struct Order {
     records: u64,

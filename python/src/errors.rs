@@ -7,7 +7,7 @@ use lookalike_transfer::TransferError;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 
-/// Why a call failed.
+/// The reason why a call failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Engine(EngineError),

@@ -185,7 +185,7 @@ impl Index {
         added.into_dict(py)
     }
 
-    /// What is known of the index, as JSON.
+    /// Returns the statistics of the index and its methods, as JSON.
     fn stats(&self, py: Python<'_>) -> PyResult<String> {
         let index = self.open()?;
         Ok(py.detach(|| {
@@ -235,7 +235,7 @@ fn rejection(source: &str, position: u64, reason: &str) -> Map<String, Value> {
     object(json!({ "source": source, "position": position, "reason": reason }))
 }
 
-/// What becomes of documents that are added.
+/// An addition under way: verdicts, rejected records and counts so far.
 struct Adding {
     desk: Desk,
     verdicts: Rows,
@@ -243,10 +243,10 @@ struct Adding {
     counts: [u64; 6],
 }
 
-/// What is counted, by name.
+/// The names of the counts, in order.
 const COUNTED: [&str; 6] = ["new", "removed", "known", "conflicts", "rejected", "skipped"];
 
-/// What became of documents that were added.
+/// The results of an addition.
 struct Added {
     verdicts: RecordBatch,
     rejected: RecordBatch,

@@ -31,14 +31,14 @@ use crate::source::Source;
 use crate::table::{Column, Table};
 use crate::work;
 
-/// What documents in memory are called: records without an id are `texts#0` and so on, whatever they came in.
+/// The shard name of documents in memory: records without an id are `texts#0` and so on, in whatever form they came.
 pub(crate) const TEXTS: &str = "texts";
 pub(crate) const AGAINST: &str = "against";
 
 /// The folder of a job: one that was named, or one that goes away with this.
 struct Place {
     folder: PathBuf,
-    /// What goes away; nothing of a folder that was named.
+    /// The temporary folder, which goes away with this; none if a folder was named.
     temporary: Option<TempDir>,
 }
 
@@ -69,7 +69,7 @@ fn outside(source: &Source, place: &Place) -> Result<(), Failure> {
     Ok(asked::outside(source.inputs().unwrap_or_default(), &place.folder)?)
 }
 
-/// What came of `dedup`.
+/// The results of `dedup`.
 struct Deduplicated {
     removed: RecordBatch,
     clusters: RecordBatch,
@@ -138,7 +138,7 @@ fn both_sides(recipe: &JobRecipe, options: &Options<'_>) -> PyResult<[ReadOption
     Ok([options.reading(read?)?, options.reading(other?)?])
 }
 
-/// What all results have.
+/// Adds the entries that all results have.
 fn finish(
     dict: &Bound<'_, PyDict>,
     summary: &str,
@@ -241,7 +241,7 @@ fn write_report(open: &OpenJob, recipe: &JobRecipe, findings: &Findings) -> Resu
     open.write("report.html", page.as_bytes())
 }
 
-/// What a finished job says. Which records were rejected is read from the input again if nobody knows any more.
+/// Reads the results of a finished job. Without `rejected`, the input is read again to find the records that were rejected.
 fn finished(
     folder: &Path,
     corpus: &Corpus,
@@ -357,7 +357,7 @@ fn run_pairs(
     Ok((results::read(&table, PAIRS)?, rejected, results::text(&folder.join("summary.json"))?))
 }
 
-/// How a file of pairs is compressed, by its name.
+/// Returns the suffix of a file of pairs that names its compression; empty if there is none.
 fn suffix_of(path: &Path) -> Result<&'static str, Failure> {
     let suffix = Compression::named(path).suffix();
     let name = path.display().to_string();

@@ -39,7 +39,7 @@ fn methods(name: Option<&str>) -> PyResult<String> {
     Ok(written.map_err(Failure::from)?.unwrap_or_default())
 }
 
-/// What `lookalike/__init__.py` is made from.
+/// The compiled module behind `lookalike/__init__.py`.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

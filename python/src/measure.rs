@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::options::Options;
 
-/// How similar `a` is to `b`; of containment, how much of `a` is in `b`.
+/// Returns the similarity of `a` to `b`; for containment, the share of `a` that is in `b`.
 #[pyfunction]
 pub(crate) fn similarity(py: Python<'_>, a: &str, b: &str, options: Options<'_>) -> PyResult<f64> {
     let (matching, documents) = (options.matching()?, options.documents()?);

@@ -75,7 +75,7 @@ impl<'py> Options<'py> {
         Ok(Some(all))
     }
 
-    /// What matches.
+    /// Reads the options of matching.
     pub(crate) fn matching(&self) -> PyResult<Matching> {
         let other = Matching::default();
         Ok(Matching {
@@ -97,7 +97,7 @@ impl<'py> Options<'py> {
         })
     }
 
-    /// How documents are read.
+    /// Reads the options of reading documents.
     pub(crate) fn documents(&self) -> PyResult<Documents> {
         let other = ReadOptions::default();
         let reading = ReadOptions {
@@ -137,25 +137,25 @@ impl<'py> Options<'py> {
         value.extract().map_err(|_| wrong_type(name, "a dict of names by names", &value))
     }
 
-    /// Who is kept, and how pairs become clusters.
+    /// Reads the rule that chooses the kept document, and the rule that forms clusters from pairs.
     pub(crate) fn keeping(&self) -> PyResult<(Keep, ClusterRule)> {
         let rules = [("star", ClusterRule::Star), ("components", ClusterRule::Components)];
         let keep = self.read("keep", str::parse)?.unwrap_or(Keep::First);
         Ok((keep, self.word("cluster", &rules)?.unwrap_or(ClusterRule::Star)))
     }
 
-    /// Which copies of files are made, and whether kept records are annotated.
+    /// Reads the choice of shard copies, and the flag that annotates kept records.
     pub(crate) fn copies(&self) -> PyResult<(Shards, bool)> {
         let all = [("none", Shards::None), ("kept", Shards::Kept), ("removed", Shards::Removed)];
         Ok((self.word("write", &all)?.unwrap_or_default(), self.flag("annotate")?))
     }
 
-    /// Whether pairs below the threshold are wanted, too.
+    /// Returns true if pairs below the threshold are wanted, too.
     pub(crate) fn all(&self) -> PyResult<bool> {
         self.flag("all")
     }
 
-    /// How the work is done.
+    /// Reads the threads, memory and spool of a job.
     pub(crate) fn settings(&self) -> PyResult<Settings> {
         let spools = [("auto", Spool::Auto), ("disk", Spool::Disk), ("none", Spool::None)];
         let spool = self.word("spool", &spools)?.unwrap_or_default();
@@ -163,7 +163,7 @@ impl<'py> Options<'py> {
         Ok(asked::settings(threads, self.read("memory", asked::size)?, spool))
     }
 
-    /// How an index is written to.
+    /// Reads the options of writing to an index.
     pub(crate) fn writing(&self) -> PyResult<Writing> {
         let tail = self.read("tail", asked::size)?.map(|bytes| bytes as usize);
         let other = Writing::default();
@@ -180,17 +180,17 @@ impl<'py> Options<'py> {
         }
     }
 
-    /// Whether a document takes the place of one with its id.
+    /// Returns true if a document replaces one with its id.
     pub(crate) fn replaces(&self) -> PyResult<bool> {
         self.flag("replace")
     }
 
-    /// Whether an index keeps texts.
+    /// Returns true if an index keeps texts.
     pub(crate) fn keeps_text(&self) -> PyResult<bool> {
         Ok(!self.flag("no_text")?)
     }
 
-    /// How many near-duplicates are named.
+    /// Returns the most near-duplicates to list for a document; 10 by default.
     pub(crate) fn limit(&self) -> PyResult<usize> {
         Ok(self.read("limit", whole)?.map_or(10, |limit| limit as usize))
     }

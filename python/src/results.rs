@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::errors::Failure;
 
-/// What a column holds.
+/// The type of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,

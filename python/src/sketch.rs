@@ -22,7 +22,7 @@ use crate::source::Source;
 use crate::table::Table;
 use crate::work;
 
-/// What a method makes of every document.
+/// Returns the sketch that a method makes of every document.
 #[pyfunction]
 pub(crate) fn sketch(py: Python<'_>, source: &Source, options: Options<'_>) -> PyResult<Table> {
     let matching = options.matching()?;
@@ -45,7 +45,7 @@ pub(crate) fn sketch(py: Python<'_>, source: &Source, options: Options<'_>) -> P
     Ok(Table::new(batch))
 }
 
-/// What became of the documents of a batch: their ids, and what was made of them or why nothing was.
+/// The documents of a batch: their ids, each with its sketch or the reason why there is none.
 struct Made(Vec<(String, Result<Examined, String>)>);
 
 impl Weight for Made {

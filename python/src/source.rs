@@ -1,4 +1,4 @@
-//! What Python hands over becomes a corpus: files by their paths, texts of a list, columns of a table.
+//! Corpora from Python objects: files by their paths, texts of a list, columns of a table.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use pyo3::types::{PyFloat, PyInt, PyString, PyTuple};
 use crate::arrow::{Columns, Frame, Strings};
 use crate::errors::Failure;
 
-/// Why a string of Python is no text.
+/// The reason why a string of Python is no text.
 const BROKEN: &str = "the text has a surrogate that stands alone";
 
 /// A text of a list, where it stands.
@@ -254,7 +254,7 @@ impl Source {
         Ok(Source { held: Held::Lists(held) })
     }
 
-    /// Whatever hands over Arrow data.
+    /// Takes any object that exports Arrow data.
     #[staticmethod]
     #[pyo3(signature = (table, ids=None))]
     fn table(table: &Bound<'_, PyAny>, ids: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {

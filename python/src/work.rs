@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::errors::Failure;
 
-/// How often signals are looked for, and progress is told.
+/// The time between two looks for signals and reports of progress.
 const BEAT: Duration = Duration::from_millis(50);
 
 /// Does `work`, and waits for it. A signal, or an exception of the callback, stops it; it is then raised when the work has ended.

@@ -16,7 +16,7 @@ use crate::rows;
 
 pub const WORDS: usize = 5;
 
-/// Who is like whom.
+/// All near-duplicates of a corpus: documents with equal sets are in one class, and similar classes are paired.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Truth {
     pub threshold: f64,
@@ -123,13 +123,13 @@ fn classes(sets: &Sets) -> (Vec<u32>, Vec<usize>) {
     (class.collect(), firsts)
 }
 
-/// Which sets have which of the rarest shingles. Sets are numbered from the smallest.
+/// The index of sets by their rarest shingles. Sets are numbered from the smallest.
 struct Index {
-    /// For every set: how large it is, and where its groups end.
+    /// For every set: its size, and the end of its groups.
     sizes: Vec<usize>,
     group_ends: Vec<usize>,
     groups: Vec<u32>,
-    /// For every group, a shingle that several prefixes have: where its sets end.
+    /// For every group, a shingle that several prefixes have: the end of its sets.
     member_ends: Vec<usize>,
     members: Vec<u32>,
     threshold: f64,
@@ -196,8 +196,8 @@ impl Index {
     }
 }
 
-/// How many sets have a shingle, roughly: shingles share counters. Any fixed order of shingles finds all pairs; an order by
-/// rareness merely finds them sooner.
+/// Approximate numbers of sets that have a shingle: shingles share counters. Any fixed order of shingles finds all pairs; an
+/// order by rareness merely finds them sooner.
 struct RoughCounts(Vec<u32>);
 
 impl RoughCounts {

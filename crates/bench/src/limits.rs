@@ -1,5 +1,5 @@
-//! What the machine can do at best: reading the file, finding its lines, parsing them, and a plain pass to word hashes. Each
-//! stage includes those before it, and each is timed by the CPU clock of this thread; the best of several rounds counts.
+//! The least CPU time of this machine for reading the file, finding its lines, parsing them, and a plain pass to word hashes.
+//! Each stage includes those before it, and each is timed by the CPU clock of this thread; the best of several rounds counts.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -66,7 +66,7 @@ fn parse<E: Into<Box<dyn std::error::Error + Send + Sync>>>(row: Result<Row, E>)
     Ok(())
 }
 
-/// As one would write it without a thought for speed.
+/// Hashes words in the plain way, without regard to speed.
 fn hash_words(row: &Row) -> io::Result<()> {
     for word in row.text.to_lowercase().split_whitespace() {
         black_box(xxh3_64(word.as_bytes()));

@@ -72,7 +72,7 @@ fn read_clusters(path: &str) -> Result<Answer, Box<dyn Error>> {
     Ok(Answer::Clusters(clusters))
 }
 
-/// What `lookalike pairs` and `lookalike dedup` wrote.
+/// Reads the files that `lookalike pairs` and `lookalike dedup` wrote.
 fn read_pairs(corpus: &str, pairs: &str, removed: &str) -> Result<Answer, Box<dyn Error>> {
     #[derive(Deserialize)]
     struct Pair {

@@ -1,5 +1,5 @@
-//! How right an answer is. Pairs are counted class by class, never written out: a thousand equal documents are half a million
-//! pairs.
+//! The score of an answer against the truth. Pairs are counted class by class, never written out: a thousand equal documents
+//! are half a million pairs.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -8,15 +8,15 @@ use serde::Serialize;
 
 use crate::exact::Truth;
 
-/// What a system says about a corpus; documents are numbers of lines.
+/// The answer of a system about a corpus; documents are line numbers, from 0.
 pub enum Answer {
-    /// Documents that belong together; all but the first of each go.
+    /// Clusters of documents; all but the first of each are removed.
     Clusters(Vec<Vec<u32>>),
-    /// Pairs, and which documents go, each with the document it goes for.
+    /// Pairs, and the removed documents, each with its witness.
     Pairs { pairs: Vec<(u32, u32)>, removed: Vec<(u32, u32)> },
 }
 
-/// Counts; ratios are left to whoever prints them.
+/// The counts of a score; ratios are left to the reader of the output.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub struct Score {
     pub documents: usize,
@@ -29,7 +29,7 @@ pub struct Score {
     pub removed_removable: u64,
     /// Removed documents that a kept one is truly similar to.
     pub justified: u64,
-    /// True pairs of which at least one is gone.
+    /// True pairs of which at least one document was removed.
     pub settled: u64,
     /// Removed documents whose named witness is kept and truly similar; for systems that name one.
     #[serde(skip_serializing_if = "Option::is_none")]

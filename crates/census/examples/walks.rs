@@ -1,9 +1,10 @@
-//! What walks are worth on webs whose truth is known: how far their pages are from uniform, how far off their sizes are, and how often
-//! they are refused, from good seeds and from bad ones.
+//! A benchmark of random walks on webs of known size: the distance of their pages from a uniform sample, the error of their sizes,
+//! and the share of walks that are refused, from good seeds and from bad ones.
 //!
 //! `cargo run --release -p lookalike-census --example walks -- [RUNS] [GRAPH]...`
 //!
-//! Graphs are edge lists, or with `--features bvgraph` compressed ones by their basename. Without any, on two made-up webs of 325,000 pages. A figure is the median over runs, brackets have the middle 80 %.
+//! Graphs are edge lists or, with `--features bvgraph`, basenames of compressed ones. Without any, the walks run on two simulated
+//! webs of 325,000 pages. A figure is the median over runs; brackets hold the middle 80 %.
 
 #![expect(clippy::print_stdout, reason = "a program whose output is a table")]
 
@@ -27,10 +28,10 @@ const FETCHES: [u64; 3] = [3_000, 10_000, 30_000];
 const CRAWLED: usize = 6;
 /// Runs of methods that are there for comparison only.
 const FEW: u64 = 8;
-/// Where seeds and walks differ from those that the limits were chosen by.
+/// The seed of webs and walks; not one of those that the limits of the convergence checks were chosen with.
 const SEED: u64 = 2_024;
 
-/// Where walks begin.
+/// The choice of the pages that walks begin at.
 #[derive(Clone, Copy)]
 enum Seeds {
     Uniform(usize),
@@ -38,7 +39,7 @@ enum Seeds {
     Crawl(usize),
 }
 
-/// How pages are had.
+/// The method that pages are sampled by.
 #[derive(Clone, Copy)]
 enum Way {
     Crawl,
@@ -46,7 +47,7 @@ enum Way {
     Walk(Method),
 }
 
-/// A web and its truth.
+/// A web, its number of pages, and the shares of its classes of in-degrees.
 struct Scene {
     name: String,
     graph: Graph,
@@ -63,7 +64,7 @@ struct Run {
     met: Option<f64>,
     territory: Option<f64>,
     refused: bool,
-    /// Not only for too few seeds or probes.
+    /// True if a check other than those for the numbers of seeds and probes refused.
     by_evidence: bool,
 }
 
@@ -190,7 +191,8 @@ impl Scene {
         walk(&mut LinkedWeb::new(&self.graph, &self.back), method, seeds, budget, SEED + run).ok()
     }
 
-    /// Seeds in no order: that of a crawl would tell by itself. A single one has links; else there is nothing to walk.
+    /// Draws seeds in random order, since the order of a crawl would give it away. Fewer than 64 seeds are all pages that link to
+    /// another, so that a single walk has somewhere to go.
     fn seeds(&self, from: Seeds, random: &mut Random) -> Option<Vec<u32>> {
         let mut seeds = match from {
             Seeds::Uniform(count) if count < 64 => {

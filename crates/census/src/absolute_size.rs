@@ -1,4 +1,4 @@
-//! From one size that was published to all others, as Gulli and Signorini did in 2005.
+//! Sizes of engines from the published size of one of them, as Gulli and Signorini did in 2005.
 
 use crate::estimate::Estimate;
 

@@ -1,29 +1,29 @@
-//! Whether an engine has a page: by its address, where the engine can be asked for one, else by a strong query of the page's
-//! rarest words, all of which must match.
+//! The test for the presence of a page in an engine: by its address if the engine can be asked for one, else by a strong query of
+//! the page's rarest words, all of which must match.
 //!
-//! With a strong query the page is there when it is among the results itself, or another page that has almost the same words.
+//! With a strong query the page counts as present if it is among the results, or another page that has almost the same words.
 
 use crate::engine::{Engine, Failed, Page, Pages, Word, jaccard};
 
 /// Words of a strong query.
 pub const STRONG: usize = 8;
 
-/// Pages whose word sets are so similar are one.
+/// The Jaccard similarity of word sets from which on two pages count as the same.
 pub const SAME: f64 = 0.9;
 
-/// What a check says.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checked {
     /// The engine has it.
     Found,
     /// It does not.
     Missing,
-    /// It did not answer: the page counts for nothing.
+    /// The engine did not answer, or the page has no known word to ask for: the page is not counted.
     Failed,
 }
 
-/// The rarest words of a page by the measurer's own lexicon, which tells for a word on how many pages it is, 0 for one that
-/// it does not know; those are left out. Ties go by the alphabet.
+/// Returns the `most` rarest words of a page by `frequency`, the number of pages with a word in the measurer's own lexicon. Words
+/// that it does not know, of frequency 0, are left out. Ties go by the alphabet.
 pub fn strong_query(words: &[Word], frequency: impl Fn(Word) -> u32, most: usize) -> Vec<Word> {
     let mut known: Vec<(u32, Word)> =
         words.iter().map(|&word| (frequency(word), word)).filter(|&(frequency, _)| frequency > 0).collect();

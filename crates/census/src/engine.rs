@@ -1,4 +1,4 @@
-//! What an estimator may ask: an engine for pages, a page for its words, a web for links.
+//! The interfaces that an estimator asks through: an engine for pages, a page for its words, a web for links.
 
 /// A word, by its number in the measurer's own vocabulary; numbers follow the alphabet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,14 +13,14 @@ pub struct Page(pub u32);
 #[error("the question was not answered")]
 pub struct Failed;
 
-/// What an engine says to a query.
+/// The answer of an engine to a query.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Answer {
     /// The first pages in the engine's order, no more than it shows.
     pub pages: Vec<Page>,
-    /// How many pages match, by the engine's word.
+    /// The number of matching pages that the engine claims.
     pub claimed: u64,
-    /// Not all of them are shown.
+    /// True if not all matching pages are shown.
     pub capped: bool,
 }
 
@@ -29,12 +29,12 @@ pub trait Engine {
     /// Pages with all of these words.
     fn search(&mut self, words: &[Word]) -> Result<Answer, Failed>;
 
-    /// Whether it has a page, where it can be asked for an address.
+    /// Returns true if the engine has a page; none if it cannot be asked for an address.
     fn has(&mut self, _page: Page) -> Option<Result<bool, Failed>> {
         None
     }
 
-    /// How many pages it claims to have with any of these words.
+    /// Returns the number of pages that the engine claims to have with any of these words.
     fn count_any(&mut self, words: &[Word]) -> Result<u64, Failed>;
 }
 
@@ -55,11 +55,11 @@ pub trait Links {
 
 /// A service that knows some of the pages that link to a page.
 pub trait Backlinks {
-    /// All that it knows of.
+    /// Returns all pages that it knows to link to a page.
     fn backlinks(&mut self, page: Page) -> Vec<Page>;
 }
 
-/// How similar two ascending lists of words are: Jaccard, 1 for two empty ones.
+/// Returns the Jaccard similarity of two ascending lists of words, 1 for two empty ones.
 pub fn jaccard(one: &[Word], other: &[Word]) -> f64 {
     let shared = one.iter().filter(|word| other.binary_search(word).is_ok()).count();
     let all = one.len() + other.len() - shared;

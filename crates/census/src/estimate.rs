@@ -1,4 +1,4 @@
-//! A number and how sure it is.
+//! An estimated number with its standard error and its 95 % interval.
 
 use crate::random::Random;
 
@@ -23,23 +23,23 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// By the normal distribution.
+    /// Returns an estimate with the interval of the normal distribution.
     pub fn normal(value: f64, error: f64) -> Self {
         Estimate { value, error, interval: (value - Z * error, value + Z * error) }
     }
 
-    /// Of a positive number whose logarithm has this standard error.
+    /// Returns an estimate of a positive number whose logarithm has this standard error.
     pub fn on_log_scale(value: f64, error_of_log: f64) -> Self {
         let factor = (Z * error_of_log).exp();
         Estimate { value, error: value * error_of_log, interval: (value / factor, value * factor) }
     }
 
-    /// Of a mean of `n` draws whose residuals, in units of their spread, have this skewness and kurtosis.
+    /// Returns an estimate of a mean of `n` draws whose residuals, in units of their spread, have this skewness and kurtosis.
     ///
     /// Where few draws say much and most say little, the mean is low more often than high, and low errors go with low means. Hall (1992)
-    /// takes that out of the statistic by a cubic that can be turned round. And the error itself is uncertain, the more so the heavier the
-    /// tails are: it has as many degrees of freedom as its spread leaves (Satterthwaite 1946), and the normal points move outwards as those of
-    /// Student's distribution. With neither, it is the normal interval.
+    /// takes that out of the statistic by a cubic that can be inverted. And the error itself is uncertain, the more so the heavier the
+    /// tails are: it has as many degrees of freedom as its spread leaves (Satterthwaite 1946), and the normal points move outwards as
+    /// those of Student's distribution. With neither, it is the normal interval.
     pub fn skewed(value: f64, error: f64, (skewness, kurtosis): (f64, f64), n: f64) -> Self {
         let freedom = (2.0 * n / (kurtosis - 1.0).max(1e-9)).max(LEAST_FREEDOM);
         let point = Z + (Z.powi(3) + Z) / (4.0 * freedom);
@@ -71,7 +71,7 @@ impl Estimate {
         Estimate { value, error, interval: (value / below, value * above) }
     }
 
-    /// By what factor the interval reaches down. One that reaches down to nothing has no logarithm there.
+    /// Returns the ratio of the value to the lower end of the interval. If that end is not positive, the relative error gives the ratio.
     fn factor_below(&self) -> f64 {
         if self.interval.0 > 0.0 { self.value / self.interval.0 } else { (Z * self.error / self.value).exp() }
     }
@@ -96,7 +96,7 @@ impl Estimate {
         Estimate { value: p, error: (p * (1.0 - p) / n).sqrt(), interval }
     }
 
-    /// A share with this standard error, of at most so many draws: all found, or none, does not make it certain.
+    /// Returns a share with this standard error and the interval of at most `most` draws: a share of 0 or 1 is not certain.
     pub fn share_with(p: f64, error: f64, most: f64) -> Self {
         let n = if error > 0.0 { (p * (1.0 - p) / (error * error)).min(most) } else { most };
         Estimate { error, ..Estimate::share_of(p, n.max(1.0)) }
@@ -151,7 +151,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     below + (above - below) * place.fract()
 }
 
-/// So many draws with replacement.
+/// Draws as many elements as `from` has, with replacement.
 pub(crate) fn resampled<'a, T>(from: &'a [T], random: &mut Random) -> Vec<&'a T> {
     from.iter().filter_map(|_| random.pick(from)).collect()
 }

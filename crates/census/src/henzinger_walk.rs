@@ -13,7 +13,7 @@ use crate::CensusError;
 use crate::engine::{Links, Page};
 use crate::random::Random;
 
-/// How to walk.
+/// The parameters of a walk.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HenzingerWalk {
     /// Probability of a jump.
@@ -30,21 +30,21 @@ impl Default for HenzingerWalk {
     }
 }
 
-/// How the odds of a visit are estimated.
+/// The estimator of the probability that a page is visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Odds {
-    /// Visits by steps.
+    /// The visits divided by the steps.
     Visits,
-    /// PageRank in the part that was seen.
+    /// PageRank in the part of the web that was seen.
     PageRank,
     /// The one or the other, for each page at random.
     Mixture,
 }
 
-/// What walks have seen.
+/// The pages and links that walks have seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// How often each page was visited after the burn-in.
+    /// The number of visits to each page after the burn-in.
     pub visits: BTreeMap<Page, u64>,
     /// The same pages in the order of their first visits.
     pub order: Vec<Page>,

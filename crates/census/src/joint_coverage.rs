@@ -1,4 +1,4 @@
-//! How large several engines are together, and what share of that each of them has.
+//! The size of the union of several engines, and the share of it that each of them has.
 //!
 //! With all engines asked for every page, a page that `m` of them have is met in the samples of `m` engines, so that it
 //! counts for one m-th in each: `|∪| = Σ_x |x| · mean over samples of x of 1/m`. From pairwise data alone there are bounds, and
@@ -30,8 +30,8 @@ pub fn union(sightings: &Sightings, seed: u64) -> Option<Estimate> {
     Estimate::bootstrap(once(sightings)?, seed, |random| once(&resample(sightings, random)))
 }
 
-/// What share of a world each engine has, if engines are independent of each other, and what share all have together:
-/// the share of `x` is what the others' samples show of it, on average.
+/// Returns the share of a world that each engine has, if engines are independent of each other, and the share that all have
+/// together: the share of `x` is the mean of its shares in the samples of the others.
 pub fn by_independence(shares: &Shares) -> Option<(Vec<f64>, f64)> {
     let parts: Option<Vec<f64>> = (0..shares.engines()).map(|x| mean_share(shares, x)).collect();
     let parts = parts?;
@@ -39,12 +39,12 @@ pub fn by_independence(shares: &Shares) -> Option<(Vec<f64>, f64)> {
     Some((parts, together))
 }
 
-/// What share of the union each engine has: the joint coverage becomes 1.
+/// Returns the share of the union that each engine has: the joint coverage becomes 1.
 pub fn shares_of_union(sizes: &[f64], union: f64) -> Vec<f64> {
     sizes.iter().map(|size| size / union).collect()
 }
 
-/// The mean of what other engines' samples show of an engine.
+/// Returns the mean share of an engine in the samples of the others; none without data.
 pub fn mean_share(shares: &Shares, engine: usize) -> Option<f64> {
     let others = (0..shares.engines()).filter(|&other| other != engine);
     let found: Vec<f64> = others.filter_map(|other| shares.of(other, engine)).collect();

@@ -80,7 +80,7 @@ pub fn sizes_with_errors(sightings: &Sightings, seed: u64) -> Option<Vec<Estimat
     best.values.iter().zip(draws).map(|(&value, draws)| Estimate::around(value, draws)).collect()
 }
 
-/// As many pages of each engine, drawn from those at hand.
+/// Draws as many pages of each engine from its own, with replacement.
 pub(crate) fn resample(sightings: &Sightings, random: &mut Random) -> Sightings {
     let again = |drawn: &Vec<_>| resampled(drawn, random).into_iter().copied().collect();
     Sightings { drawn: sightings.drawn.iter().map(again).collect() }

@@ -1,9 +1,8 @@
-//! A census of pages that no one can count: how large an index is, how much two of them share, what a random page of the
-//! web looks like, and how sure that is.
+//! A census of pages that no one can count: the size of an index, the overlap of two of them, the properties of a random page of
+//! the web, and the error of each estimate.
 //!
-//! Estimators are functions of samples; where a sample comes from is behind the small traits of [`engine`]. Every estimate
-//! comes as an [`Estimate`], a number with its error. In [`simulation`] are worlds whose size is known, which show how
-//! far off an estimator is.
+//! Estimators are functions of samples; the source of a sample is behind the small traits of [`engine`]. Every estimate comes as an
+//! [`Estimate`], a number with its error. [`simulation`] has worlds of known size, which show how far off an estimator is.
 //!
 //! ```
 //! use lookalike_census::relative_size::relative_size;
@@ -14,10 +13,10 @@
 //! ```
 //!
 //! Size of an index and what indexes share:
-//! - [`lower_bound`]: what one query for frequent words counts
+//! - [`lower_bound`]: the count of one query for frequent words
 //! - [`query_sampling`], [`checking`]: pages of an engine by random queries (Bharat and Broder 1998), and whether
 //!   another has them
-//! - [`sightings`]: which engines have which of the sampled pages
+//! - [`sightings`]: the engines that have each of the sampled pages
 //! - [`relative_size`], [`least_squares`], [`joint_coverage`]: sizes from overlaps
 //! - [`absolute_size`]: from one published size to all others
 //! - [`birthday`], [`capture_recapture`], [`species`]: sizes from repetitions
@@ -29,16 +28,16 @@
 //! Random pages of a web:
 //! - [`henzinger_walk`]: follow links, jump back, weigh by visits or PageRank (Henzinger and others 2000)
 //! - [`webwalker`]: a walk on a regular undirected graph (Bar-Yossef and others 2000)
-//! - [`spectrum`]: how fast such a walk forgets where it began
+//! - [`spectrum`]: the speed at which such a walk forgets its start
 //! - [`graph`]: webs that fit into memory, from files, and their bow tie
-//! - [`walks`]: walks with many walkers, what they sample, how many pages there are, and whether to answer at all
+//! - [`walks`]: walks with many walkers, the pages that they sample, the number of all pages, and the decision whether to answer at all
 //!
 //! And:
-//! - [`estimate`]: a number and how sure it is
-//! - [`uniformity`]: how far a sample is from uniform
-//! - [`engine`]: what an estimator may ask
-//! - [`simulation`]: worlds whose size is known
-//! - [`random`]: chance from a seed
+//! - [`estimate`]: a number with its error
+//! - [`uniformity`]: the distance of a sample from uniform
+//! - [`engine`]: the interfaces that an estimator asks through
+//! - [`simulation`]: worlds of known size
+//! - [`random`]: pseudo-random draws from a seed
 
 pub mod absolute_size;
 pub mod birthday;
@@ -69,7 +68,7 @@ pub mod webwalker;
 pub use estimate::Estimate;
 pub use random::Random;
 
-/// Why a sample cannot be drawn.
+/// The reason why a sample cannot be drawn.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CensusError {
     /// A page has more neighbours than the regular graph allows.
@@ -92,7 +91,7 @@ pub enum CensusError {
     TooLarge {
         /// Its links.
         links: u64,
-        /// How many there may be.
+        /// The largest number of links.
         most: u64,
     },
 }

@@ -8,12 +8,12 @@
 use crate::estimate::{Estimate, ROUNDS, resampled};
 use crate::random::Random;
 
-/// What a query's results weigh, from the number of queries that each of them matches.
+/// Returns the weight of a query's results: the sum of one over the number of queries that each of them matches.
 pub fn weight(degrees: impl IntoIterator<Item = usize>) -> f64 {
     degrees.into_iter().map(|degree| 1.0 / degree.max(1) as f64).sum()
 }
 
-/// The pages that a pool of so many queries reaches, from the weights of a sample of them; bootstrap over queries.
+/// Estimates the number of pages that a pool of `pool` queries reaches, from the weights of a sample of them; bootstrap over queries.
 pub fn reached(pool: usize, weights: &[f64], seed: u64) -> Option<Estimate> {
     let value = total(pool, weights.iter())?;
     Estimate::bootstrap(value, seed, |random| total(pool, resampled(weights, random).into_iter()))

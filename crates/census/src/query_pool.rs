@@ -17,7 +17,7 @@ pub struct QueryPool<'a, E, P> {
     pages: &'a P,
     /// Ascending.
     pool: Vec<Word>,
-    /// Most results that an answer shows: what card(q) is held against.
+    /// Most results that an answer shows: the limit of card(q).
     shown: usize,
     answers: Vec<Option<Answer>>,
     asked: u64,
@@ -43,7 +43,7 @@ impl<'a, E: Engine, P: Pages> QueryPool<'a, E, P> {
         self.pool.is_empty()
     }
 
-    /// The place of a word in the pool.
+    /// Returns the index of a word in the pool.
     pub fn place(&self, word: Word) -> Option<usize> {
         self.pool.binary_search(&word).ok()
     }
@@ -102,7 +102,7 @@ impl<'a, E: Engine, P: Pages> QueryPool<'a, E, P> {
         Err(Failed)
     }
 
-    /// A random result of a random query, or none when the query is not usable; with how many results that has.
+    /// Draws a random result of a random query, with the number of its results; none if the query is not usable.
     fn draw(&mut self, random: &mut Random) -> Result<Option<(Page, usize)>, Failed> {
         let query = random.below(self.pool.len());
         let results = self.results(query)?;
@@ -144,8 +144,8 @@ impl<'a, E: Engine, P: Pages> QueryPool<'a, E, P> {
         Ok(if random.chance(own.len() as f64 / degree.max(1) as f64) { other } else { page })
     }
 
-    /// What one random query says about the size: the pool's size times the sum of one over degrees of its results, of
-    /// which `most` are looked at. Its mean is the number of pages that usable queries match.
+    /// Draws an estimate of the size by one random query: the pool's size times the sum of one over the degrees of its results, of
+    /// which at most `most` are looked at. Its mean is the number of pages that usable queries match.
     pub fn size_draw(&mut self, most: usize, random: &mut Random) -> Result<f64, Failed> {
         let query = random.below(self.pool.len().max(1));
         if self.pool.is_empty() {

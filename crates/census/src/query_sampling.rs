@@ -8,20 +8,20 @@
 use crate::engine::{Engine, Page, Word};
 use crate::random::Random;
 
-/// How pages are drawn.
+/// The parameters of the sampling.
 #[derive(Debug, Clone, Copy)]
 pub struct QuerySampling<'l> {
     /// The words that queries are made of.
     pub lexicon: &'l [Word],
     /// Words of a query.
     pub words: usize,
-    /// Results beyond the first so many are not looked at.
+    /// Number of first results that are looked at.
     pub shown: usize,
     /// Queries with more results than are shown are passed over.
     pub pass_capped: bool,
 }
 
-/// What drawing took.
+/// The number of queries that the sampling took, by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Effort {
     /// Queries.
@@ -35,7 +35,7 @@ pub struct Effort {
 }
 
 impl QuerySampling<'_> {
-    /// A random page of an engine; none when so many queries did not find any.
+    /// Draws a random page of an engine; none if `most_queries` queries did not find any.
     pub fn draw(
         &self,
         engine: &mut impl Engine,

@@ -1,4 +1,4 @@
-//! Chance from a seed: the same draws on every machine.
+//! Pseudo-random draws from a seed: the same on every machine.
 
 use lookalike_text::hash::{mix, nth};
 

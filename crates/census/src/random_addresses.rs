@@ -1,21 +1,21 @@
-//! The pages of a web from servers at random addresses (O'Neill and others 1997, Lawrence and Giles 1999): draw addresses,
-//! see who answers, and count the pages of each server.
+//! The pages of a web from servers at random addresses (O'Neill and others 1997, Lawrence and Giles 1999): draw addresses, find
+//! those with a server, and count the pages of each server.
 //!
 //! `pages = addresses · (pages found / addresses drawn)`. One server can answer for many hosts, of which a caller without a name sees
 //! one; another answers at many addresses and is met too often. Both can be put right where they are known.
 
 use crate::estimate::Estimate;
 
-/// Who answers at an address.
+/// The server that answers at an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
     /// Pages of each host behind the address; the first is the one that answers when no name is given.
     pub hosts: Vec<u64>,
-    /// At how many addresses the same server answers.
+    /// The number of addresses at which the same server answers.
     pub addresses: u64,
 }
 
-/// What a server counts for.
+/// The pages of a server that are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counting {
     /// The pages of the host that answers: the published way.
@@ -27,7 +27,7 @@ pub enum Counting {
 }
 
 impl Counting {
-    /// What a server counts for.
+    /// Returns the number of pages that a server counts for.
     pub fn pages(self, server: &Server) -> f64 {
         let all = server.hosts.iter().map(|&pages| pages as f64).sum::<f64>();
         match self {
@@ -38,8 +38,8 @@ impl Counting {
     }
 }
 
-/// The pages of the web, from what each server that answered counts for. The interval comes from a bootstrap of the servers
-/// in which their number varies as well, as it does with the draws; none with fewer than two.
+/// Estimates the pages of the web from the pages that each answering server counts for. The interval comes from a bootstrap of the
+/// servers in which their number varies as well, as it does with the draws; none with fewer than two.
 pub fn pages(space: u64, draws: u64, found: &[f64], seed: u64) -> Option<Estimate> {
     if draws == 0 || found.len() < 2 {
         return None;

@@ -1,4 +1,4 @@
-//! How large one engine is against another, from what they share (Bharat and Broder 1998).
+//! The ratio of the sizes of two engines, from their overlap (Bharat and Broder 1998).
 //!
 //! `|A∩B|` is `f_AB·|A|` and also `f_BA·|B|`, so `|A|/|B| = f_BA / f_AB`, where `f_AB` is the share of samples of A that are in B.
 //! The interval is that of the logarithm, by the delta method: `(1−f)/(n·f)` for each of the two shares, with one more of each sort.

@@ -9,15 +9,15 @@ use crate::estimate::{Estimate, resampled};
 /// Verified results of one query in two engines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
-    /// In the first.
+    /// Results in the first.
     pub a: u64,
-    /// In the second.
+    /// Results in the second.
     pub b: u64,
-    /// In both.
+    /// Results in both.
     pub both: u64,
 }
 
-/// How many times as large the first engine is as the second, in three ways.
+/// The size of the first engine divided by that of the second, estimated in three ways.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ratios {
     /// The mean of the queries' ratios: the published way.
@@ -55,7 +55,7 @@ pub fn ratios(queries: &[Counts], seed: u64) -> Option<Ratios> {
     })
 }
 
-/// How large the web is by capture and recapture over all queries, as a multiple of the first engine: `Σb/Σboth`.
+/// Estimates the size of the web by capture and recapture over all queries, as a multiple of the first engine: `Σb/Σboth`.
 pub fn web_by_overlap(queries: &[Counts], seed: u64) -> Option<Estimate> {
     let once = |queries: &[&Counts]| -> Option<f64> {
         let (b, both) = queries.iter().fold((0, 0), |(b, both), query| (b + query.b, both + query.both));

@@ -1,4 +1,4 @@
-//! Which engines have which of the sampled pages.
+//! The engines that have each of the sampled pages.
 
 /// A sampled page: the engines that were asked for it and answered, and those that have it, as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,7 +16,7 @@ pub struct Sightings {
     pub drawn: Vec<Vec<Sighting>>,
 }
 
-/// Shares of the samples of one engine that another has: `f_xy`, what is found in `y` of what was drawn from `x`.
+/// Shares of the samples of one engine that another has: `f_xy` is the share of pages drawn from `x` that are found in `y`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shares {
     engines: usize,
@@ -35,7 +35,7 @@ impl Sighting {
         self.found |= u64::from(found) << engine;
     }
 
-    /// How many engines have it; none unless all of the first `engines` answered.
+    /// Returns the number of engines that have the page; none unless all of the first `engines` answered.
     pub fn multiplicity(&self, engines: usize) -> Option<u32> {
         let all = (1u64 << engines) - 1;
         (self.asked & all == all).then(|| (self.found & all).count_ones())
@@ -43,7 +43,7 @@ impl Sighting {
 }
 
 impl Sightings {
-    /// For so many engines, nothing yet. At most 63.
+    /// Creates an empty record for `engines` engines, at most 63.
     pub fn new(engines: usize) -> Self {
         Sightings { drawn: vec![Vec::new(); engines.min(63)] }
     }
@@ -53,7 +53,7 @@ impl Sightings {
         self.drawn.len()
     }
 
-    /// How many pages of `x` are in `y`, of how many that `y` was asked for.
+    /// Returns the number of pages drawn from `x` that are in `y`, and the number that `y` answered for.
     pub fn found(&self, x: usize, y: usize) -> (u64, u64) {
         let asked = self.drawn[x].iter().filter(|sighting| sighting.asked >> y & 1 == 1);
         let found = asked.clone().filter(|sighting| sighting.found >> y & 1 == 1).count();
@@ -70,7 +70,7 @@ impl Sightings {
 }
 
 impl Shares {
-    /// The shares that `share` tells for every two engines, the one drawn from first.
+    /// Collects the shares that `share` returns for every two engines, the one drawn from first.
     pub fn by(engines: usize, share: impl Fn(usize, usize) -> Option<f64>) -> Self {
         let pairs = (0..engines).flat_map(|x| (0..engines).map(move |y| (x, y)));
         let values = pairs.map(|(x, y)| if x == y { Some(1.0) } else { share(x, y) }).collect();
@@ -82,7 +82,7 @@ impl Shares {
         self.engines
     }
 
-    /// What is found in `y` of what was drawn from `x`; none without data.
+    /// Returns the share of the pages drawn from `x` that are in `y`; none without data.
     pub fn of(&self, x: usize, y: usize) -> Option<f64> {
         self.values[x * self.engines + y]
     }

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Different pages, pages seen once and twice after so many captures; a page is as likely as its weight.
+    /// Returns the numbers of different pages, of pages seen once and of those seen twice, after `captures` draws by weight.
     fn captured(weights: &[f64], captures: usize, random: &mut Random) -> [u64; 3] {
         let mut sum = 0.0;
         let cumulated: Vec<f64> = weights

@@ -1,4 +1,4 @@
-//! How fast a walk forgets where it began: the second eigenvalue of its transition matrix, on a regular graph
+//! The speed at which a walk forgets its start: the second eigenvalue of its transition matrix, on a regular graph
 //! ([`second_eigenvalue`]) or to random neighbours ([`gap`]).
 //!
 //! A regular graph is undirected; loops fill it up to degree `d`, so that the transition matrix is `I − L/d`, where `L` is the Laplacian
@@ -13,9 +13,9 @@ use crate::random::Random;
 /// Rounds of an iteration.
 const ROUNDS: usize = 2_000;
 
-/// How little an eigenvalue may change in a round to be done, on small graphs, where the exact value is wanted.
+/// The relative change of an eigenvalue in a round at which iteration stops, on small graphs, where the exact value is wanted.
 const EXACT: f64 = 1e-7;
-/// The same on large ones, where its order of magnitude is.
+/// The same on large ones, where the order of magnitude is enough.
 const ROUGH: f64 = 1e-3;
 /// Nodes from which on a graph is large.
 const LARGE: usize = 10_000;
@@ -196,7 +196,7 @@ fn dot(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(|(a, b)| a * b).sum()
 }
 
-/// Orthogonal to the constant vector and of length 1, both by masses.
+/// Makes a vector orthogonal to the constant vector and of length 1, both by masses.
 fn normalise(vector: &mut [f64], masses: &[f64]) {
     let mean = dot(vector, masses) / masses.iter().sum::<f64>();
     vector.iter_mut().for_each(|value| *value -= mean);

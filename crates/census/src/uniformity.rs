@@ -1,7 +1,7 @@
-//! How far a sample is from uniform.
+//! Measures of the distance of a sample from uniform.
 //!
-//! Things are put into classes, by in-degree or by length for instance. What share of the sample falls into each, beside
-//! the share of all things, shows where a sampler looks too often.
+//! Things are put into classes, by in-degree or by length for instance. The share of the sample in each class, beside the share of
+//! all things, shows where a sampler looks too often.
 
 use crate::estimate::Estimate;
 
@@ -37,7 +37,7 @@ pub fn chi_square(counts: &[u64], expected: &[f64]) -> (f64, usize) {
     (terms.iter().sum(), terms.len().saturating_sub(1))
 }
 
-/// How many equal draws a weighted sample is worth: `(Σw)²/Σw²`.
+/// Returns the number of equally weighted draws that a weighted sample is worth: `(Σw)²/Σw²`.
 pub fn effective_size(weights: impl IntoIterator<Item = f64>) -> f64 {
     let (sum, squares) = weights.into_iter().fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));
     if squares > 0.0 { sum * sum / squares } else { 0.0 }

@@ -1,9 +1,9 @@
 //! WebWalker, after Bar-Yossef and others (2000): a walk over a web that is made undirected and regular, so that every page
 //! is as likely in the end.
 //!
-//! What a page is joined to is fixed when it is first visited: its links, a few pages that link to it by the word of a search
+//! The neighbours of a page are fixed when it is first visited: its links, a few pages that link to it according to a search
 //! engine, and the visited pages that list it. Loops fill the list up to the same degree for every page. Almost all steps are
-//! loops, which are not walked one by one: how many there are before the walk leaves is a geometric draw.
+//! loops, which are not walked one by one: their number before the walk leaves is a geometric draw.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::CensusError;
 use crate::engine::{Backlinks, Links, Page};
 use crate::random::Random;
 
-/// What happens to a link to a page that was visited before and does not list the one that has the link.
+/// The treatment of a link to a page that was visited before and does not list the one that has the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edges {
     /// It is dropped: lists stay as they were fixed.
@@ -20,14 +20,14 @@ pub enum Edges {
     Literal,
 }
 
-/// How to walk.
+/// The parameters of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebWalker {
     /// The degree of the regular graph.
     pub degree: u64,
     /// Pages that link to a page, asked of the search engine.
     pub backlinks: usize,
-    /// What happens to links to earlier pages.
+    /// The treatment of links to earlier pages.
     pub edges: Edges,
 }
 
@@ -50,13 +50,13 @@ pub struct Route {
     pub failures: u64,
 }
 
-/// Loop steps before the walk leaves a page with so many neighbours, on average.
+/// Returns the mean number of loop steps before the walk leaves a page with `neighbours` neighbours.
 pub fn mean_loops(degree: u64, neighbours: u64) -> f64 {
     (degree as f64 - neighbours as f64) / neighbours as f64
 }
 
 impl WebWalker {
-    /// Walks until so many pages were left, beginning at the first of `starts` that has links.
+    /// Walks for `moves` moves, beginning at the first of `starts` that has links.
     pub fn walk<W: Links + Backlinks>(
         &self,
         web: &mut W,

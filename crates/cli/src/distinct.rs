@@ -1,4 +1,4 @@
-//! How many digests repeat an earlier one, in bounded memory: sorted runs go to disk and are merged at the end.
+//! A count of the digests that repeat an earlier one, in bounded memory: sorted runs go to disk and are merged at the end.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -57,7 +57,7 @@ impl Distinct {
     }
 }
 
-/// So many runs are merged into one: each is an open file.
+/// The number of runs that are merged into one: each is an open file.
 const MOST_RUNS: usize = 128;
 
 /// Writes digests, which come in order, to a file without a name.

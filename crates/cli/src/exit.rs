@@ -1,4 +1,4 @@
-//! How a command ends.
+//! The outcomes and failures of commands, and their exit codes.
 
 use std::fmt;
 use std::io;
@@ -14,7 +14,7 @@ use lookalike_transfer::TransferError;
 
 /// Something failed.
 pub const FAILED: u8 = 1;
-/// What was typed makes no sense.
+/// Wrong usage: the arguments make no sense.
 pub const USAGE: u8 = 2;
 /// Done, with rejected records, under `--strict`.
 pub const REJECTED: u8 = 3;
@@ -35,9 +35,9 @@ pub enum Outcome {
 /// A command that did not.
 #[derive(Debug)]
 pub enum Failure {
-    /// What was typed makes no sense.
+    /// The arguments make no sense.
     Usage(String),
-    /// What was asked for is not there, or is not what it should be.
+    /// Something that was asked for is not there, or is not what it should be.
     Missing(String),
     /// The work failed.
     Work(WalkError),
@@ -45,7 +45,7 @@ pub enum Failure {
     Job(EngineError),
     /// Standard output could not be written.
     Output(CorpusError),
-    /// Whoever read our output went away: `lookalike … | head` is no failure.
+    /// The reader of our output went away: `lookalike … | head` is no failure.
     ClosedPipe,
 }
 

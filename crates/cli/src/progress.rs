@@ -17,7 +17,7 @@ use crate::console::show;
 const PLAIN_INTERVAL: Duration = Duration::from_secs(10);
 const JSON_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How progress is shown.
+/// The display of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Style {
     /// A bar on a terminal; elsewhere a line every ten seconds
@@ -44,7 +44,7 @@ pub enum Total {
     Bytes(u64),
     /// Documents to make.
     Documents(u64),
-    /// Nobody knows: standard input.
+    /// An unknown amount: standard input.
     Unknown,
 }
 
@@ -156,7 +156,7 @@ struct Meter {
     begin: Instant,
 }
 
-/// What progress counts.
+/// The unit in which progress is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Bytes,
@@ -164,14 +164,14 @@ enum Unit {
     Steps,
 }
 
-/// What is known of a running piece of work.
+/// The state of a running piece of work.
 #[derive(Debug, Clone, Copy)]
 struct Reading {
     seconds: f64,
     /// Of the stage, where there are several.
     stage_seconds: f64,
     stage: Option<&'static str>,
-    /// Which run of how many, where there are several.
+    /// The number of the run and of all runs, where there are several.
     run: Option<(u64, u64)>,
     unit: Unit,
     done: u64,

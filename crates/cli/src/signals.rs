@@ -13,7 +13,7 @@ use signal_hook::iterator::Signals;
 use crate::console::fail;
 use crate::exit;
 
-/// How long the work may take to reach its next document and end by itself.
+/// The time that the work has to reach its next document and end by itself.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// The first signal asks the work to end at the next document. Work that cannot, since it waits for its input or

@@ -23,7 +23,7 @@ use crate::record::Ledger;
 use crate::table::{Rows, Table};
 use crate::{CorpusError, Format, ReadOptions, Reader};
 
-/// Where the bytes of a shard are.
+/// The source of a shard's bytes.
 #[derive(Debug, Clone)]
 pub enum Origin {
     /// A file.
@@ -39,7 +39,7 @@ pub enum Origin {
 }
 
 impl PartialEq for Origin {
-    /// Tables are equal when they are one and the same.
+    /// Compares tables by identity: two are equal when they are one and the same.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Origin::File(a), Origin::File(b)) => a == b,
@@ -59,7 +59,7 @@ impl Eq for Origin {}
 pub struct Shard {
     /// Its path relative to the inputs' common parent, with `/` between parts; no other shard of its corpus is called so.
     pub name: String,
-    /// Where its bytes are.
+    /// The source of its bytes.
     pub origin: Origin,
     /// Its size on disk, where known.
     pub bytes: Option<u64>,
@@ -157,7 +157,7 @@ impl Corpus {
         &self.left_out
     }
 
-    /// How they are read.
+    /// Returns the options under which the shards are read.
     pub fn options(&self) -> &Arc<ReadOptions> {
         &self.options
     }
@@ -416,7 +416,7 @@ impl Shard {
         self.format(&stream, options)
     }
 
-    /// The place of its file or object; nothing for one that is only in memory or comes from standard input.
+    /// Returns the absolute path of its file or the address of its object; `None` for a shard in memory or from standard input.
     pub fn address(&self) -> Option<String> {
         match &self.origin {
             Origin::File(path) => {

@@ -1,4 +1,4 @@
-//! What stops the work. Damage inside a shard does not: it is a rejection.
+//! Errors that end the work. Damage inside a shard is not one of them: it becomes a rejection.
 
 use std::io;
 
@@ -13,7 +13,7 @@ pub enum CorpusError {
     Read {
         /// The file, folder or stream.
         name: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A file is not what it was when the work began.
@@ -23,7 +23,7 @@ pub enum CorpusError {
     Changed {
         /// The file.
         name: String,
-        /// In which way.
+        /// The difference that was noticed.
         what: String,
     },
     /// Nothing is there under the name given.
@@ -47,7 +47,7 @@ pub enum CorpusError {
     UnknownFormat {
         /// The file.
         name: String,
-        /// What was seen instead.
+        /// A description of the content that was seen instead.
         seen: String,
     },
     /// A sound file that cannot be read: another compression, an archive, more memory than there is.
@@ -101,7 +101,7 @@ pub enum CorpusError {
         "{rejected} of {records} records of {side} were rejected, and no more than {most} may be: {why}; mend the input or name the right fields, or allow more with --max-rejected"
     )]
     TooManyRejected {
-        /// Whose records.
+        /// The name of the corpus or shard that the records come from.
         side: String,
         /// Records found, rejected ones included.
         records: u64,
@@ -117,7 +117,7 @@ pub enum CorpusError {
     UnknownOutput {
         /// The file.
         name: String,
-        /// What it may end in.
+        /// The endings that it may have.
         endings: &'static str,
     },
     /// Records of this format cannot be copied one by one.
@@ -150,7 +150,7 @@ pub enum CorpusError {
         /// The field.
         field: &'static str,
     },
-    /// What can be read only once would have to be read again.
+    /// An input that can be read only once would have to be read again.
     #[error(
         "{name} can be read only once, and to copy its records it must be read again; save it to a file first"
     )]
@@ -163,7 +163,7 @@ pub enum CorpusError {
     Write {
         /// The file.
         name: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The memory that may be taken is too small to read something.
@@ -218,7 +218,7 @@ fn unwritten(error: &io::Error) -> String {
     }
 }
 
-/// What the system said, without its number.
+/// Returns the system's message without the number of the error.
 fn plainly(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error ") {

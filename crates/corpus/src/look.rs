@@ -10,16 +10,16 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use crate::losses::Losses;
 use crate::{Corpus, CorpusError, Fields, Format, Item, Origin, ReadOptions, Shard};
 
-/// So many records are looked at for a field that was named.
+/// Number of records that are looked at for a field that was named.
 const FIRST: u64 = 1000;
-/// So many rejected records, with no document before them, are enough to give up.
+/// Number of rejected records, with no document before them, that is enough to give up.
 const HOPELESS: u64 = 10_000;
-/// So many items that are no records are passed over in all.
+/// Number of skipped records, over all shards, after which no more are looked at.
 const MOST_SKIPPED: u64 = 100_000;
-/// So many names of fields are remembered, and shown.
+/// Most names of fields that are remembered, and most that an error shows.
 const MOST_NAMES: usize = 1000;
 const SHOWN: usize = 20;
-/// Objects inside objects are looked into so deep.
+/// Depth to which objects inside objects are looked into.
 const DEPTH: usize = 6;
 
 impl Corpus {
@@ -79,7 +79,7 @@ impl<'c> Look<'c> {
         }
     }
 
-    /// All that was named has been seen, and a document.
+    /// Returns true if all that was named has been seen, and a document.
     fn done(&self) -> bool {
         let named = self.own.is_empty() && self.extras.is_empty() && !self.address;
         named && (self.has_document() || self.options.max_rejected.takes_all())

@@ -15,22 +15,22 @@ pub enum MaxRejected {
     /// A tenth of a corpus of 100 records or more, and of a smaller one not all of them.
     #[default]
     Usual,
-    /// So many records.
+    /// At most this number of records.
     Records(u64),
-    /// So many of a million records.
+    /// At most this number of records per million.
     Share(u32),
 }
 
 /// All of a share.
 const ALL: u32 = 1_000_000;
-/// From so many records on, the usual share counts.
+/// Number of records from which on the usual share counts.
 const LARGE: u64 = 100;
 
 impl MaxRejected {
-    /// Whatever is rejected, the work goes on.
+    /// The limit that is never exceeded: all records may be rejected.
     pub const EVERYTHING: MaxRejected = MaxRejected::Share(ALL);
 
-    /// True when so many of so many records are too many.
+    /// Returns true if `rejected` of `records` records are too many.
     pub fn exceeded(self, records: u64, rejected: u64) -> bool {
         let beyond = |millionths: u32| {
             u128::from(rejected) * u128::from(ALL) > u128::from(records) * u128::from(millionths)
@@ -82,12 +82,12 @@ pub struct Loss {
     pub kind: String,
     /// The number of them.
     pub count: u64,
-    /// Whose they are, where there are two corpora.
+    /// The corpus that they come from, where there are two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<String>,
     /// The shard of the first one.
     pub source: String,
-    /// Its place there.
+    /// Its position there.
     pub position: u64,
     /// The unit of the position, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -69,7 +69,7 @@ impl fmt::Display for NoData {
     }
 }
 
-/// So many names are kept of what was left out.
+/// Most names of left-out files that are kept.
 const MOST: usize = 1000;
 
 /// The files left out of a corpus.
@@ -87,7 +87,7 @@ impl LeftOut {
         }
     }
 
-    /// True when nothing was.
+    /// Returns true if no file was left out.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }

@@ -1,4 +1,4 @@
-//! How a corpus is to be read: what changes which documents come out.
+//! Options for reading a corpus: everything that changes which documents come out.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -32,7 +32,7 @@ impl Fields {
     }
 }
 
-/// Which pages of a wiki are documents.
+/// The pages of a wiki that are documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Namespaces {
     /// Pages of these namespaces; 0 holds the articles.
@@ -47,7 +47,7 @@ pub enum Namespaces {
 pub struct Decoding(Arc<RwLock<Share>>);
 
 impl PartialEq for Decoding {
-    /// All that is read is equal for any.
+    /// Returns true for any two: the documents that are read do not depend on it.
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -101,7 +101,7 @@ impl Share {
         self.room / 2 / self.at_once()
     }
 
-    /// The least memory, in whole mebibytes and above that of now, under which they may take so many bytes. More room may let more
+    /// The least memory, in whole mebibytes and above that of now, under which they may take `bytes` bytes. More room may let more
     /// shards be read at once and leave less for each, so what [`Share::most`] says is tried.
     pub fn needed(self, bytes: u64) -> u64 {
         let memory = |readers: u64| {

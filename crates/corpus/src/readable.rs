@@ -36,7 +36,7 @@ impl Corpus {
     /// Leaves out shards that cannot be read.
     ///
     /// # Errors
-    /// When none can.
+    /// The first error, when none can be read.
     pub(crate) fn leave_out_unreadable(&mut self) -> Result<(), CorpusError> {
         let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         let mut unreadable = self.unreadable(threads);
@@ -58,7 +58,7 @@ impl Corpus {
 }
 
 impl Shard {
-    /// Looks at the beginning of a file; whatever else is read when its turn has come.
+    /// Looks at the beginning of a file. Other inputs are not looked at before they are read.
     fn look(&self, options: &Arc<ReadOptions>) -> Result<(), CorpusError> {
         if !matches!(self.origin, Origin::File(_)) || self.bytes.is_none() {
             return Ok(());

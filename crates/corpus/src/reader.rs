@@ -20,7 +20,7 @@ pub enum Item<'a> {
     Skipped(Skip<'a>),
 }
 
-/// What every format implements: the items of one shard, in order, each borrowed from the reader until the
+/// The interface of every format's reader: the items of one shard, in order, each borrowed from the reader until the
 /// next one is asked for.
 pub(crate) trait Records: Send {
     /// The next item, or `None` at the end of the shard.
@@ -31,7 +31,7 @@ pub(crate) trait Records: Send {
         Ok(false)
     }
 
-    /// What stands before the first record and must stand before copied records too.
+    /// Returns the bytes that stand before the first record and must stand before copied records too.
     fn preamble(&self) -> &[u8] {
         &[]
     }
@@ -111,8 +111,8 @@ impl Reader {
         Ok(told && self.records.lines(wanted, lines)?)
     }
 
-    /// What stands before the first record and must stand before copied records too: the header line of a table, a
-    /// byte order mark.
+    /// Returns the bytes that stand before the first record and must stand before copied records too: the header line
+    /// of a table, a byte order mark.
     pub fn preamble(&self) -> &[u8] {
         let preamble = self.records.preamble();
         if preamble.is_empty() && self.marked { BYTE_ORDER_MARK } else { preamble }
@@ -128,18 +128,18 @@ impl Reader {
         self.format
     }
 
-    /// How the shard is compressed.
+    /// Returns the compression of the shard.
     pub fn compression(&self) -> Compression {
         self.compression
     }
 
-    /// Digest of all bytes of the file, before decompression, once its end was met: whoever reads the file again has the same, or
-    /// it changed. None of what is read from its end, such as large Parquet files, and of tables in memory.
+    /// Returns the digest of all bytes of the file, before decompression, once its end was met: a second reading gives the same, unless
+    /// the file changed. `None` for files that are read from their end, such as large Parquet files, and for tables in memory.
     pub fn digest(&self) -> Option<u64> {
         self.digest.get().copied()
     }
 
-    /// How many bytes of the file have been read so far, before decompression.
+    /// Returns the number of bytes read from the file so far, before decompression.
     pub fn consumed(&self) -> u64 {
         self.consumed.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! What all readers share: numbering records and naming those without an id.
+//! The record counter that all readers share: it numbers records and names those without an id.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use lookalike_model::{Extras, Place, Reason, Rejection, Unit};
 use crate::formats::push_text;
 use crate::{Item, ReadOptions};
 
-/// The reader's place in its shard.
+/// The reader's position in its shard.
 pub(crate) struct Ledger {
     /// Name of the shard, as in ids and rejections.
     pub(crate) shard: String,
@@ -20,7 +20,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// A ledger in which the first `record` records are already written.
+    /// Creates a ledger that has counted `record` records already.
     pub(crate) fn new(shard: String, options: Arc<ReadOptions>, unit: Unit, record: u64) -> Self {
         Ledger { shard, options, record, unit, own_id: String::new() }
     }
@@ -31,7 +31,7 @@ impl Ledger {
         self.options.max_document_bytes.min(u32::MAX as usize)
     }
 
-    /// Counts so many records; returns the number of the first.
+    /// Counts `records` records; returns the number of the first.
     pub(crate) fn count(&mut self, records: u64) -> u64 {
         let first = self.record;
         self.record += records;

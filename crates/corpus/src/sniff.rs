@@ -1,4 +1,4 @@
-//! Which format a shard is in, seen from its first bytes; its name only breaks ties.
+//! Detection of a shard's format from its first bytes; its name only breaks ties.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use lookalike_model::Unit;
 use crate::formats::jsonl::Entry;
 use crate::{Compression, ReadOptions};
 
-/// How documents are laid out in a shard.
+/// The layout of the documents in a shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// One JSON object per line.
@@ -59,7 +59,7 @@ const NAMES: [(Format, &str); 13] = [
 ];
 
 impl Format {
-    /// What positions in a shard of this format count.
+    /// Returns the unit of positions in a shard of this format.
     pub fn unit(self) -> Unit {
         if matches!(self, Format::Parquet | Format::Table) { Unit::Row } else { Unit::Byte }
     }
@@ -91,7 +91,7 @@ impl FromStr for Format {
     }
 }
 
-/// How much of a shard is looked at.
+/// Bytes at the front of a shard that are looked at.
 pub(crate) const HEAD: usize = 64 << 10;
 
 impl Format {
@@ -179,7 +179,7 @@ fn list(text: &[u8], options: &ReadOptions) -> Option<Format> {
     (options.addresses && entry.is_some_and(whole)).then_some(Format::List)
 }
 
-/// Formats that damage at the front hides: then the name tells, and the damage will be rejected in its place.
+/// Returns the format that the name tells, where damage at the front hides it; the damage is rejected when it is read.
 fn by_name(text: &[u8], ending: &str) -> Option<Format> {
     match ending {
         "warc" | "wet" => Some(Format::Warc),

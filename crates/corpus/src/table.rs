@@ -1,6 +1,6 @@
 //! Documents that are in memory already, as rows of a table that somebody else made.
 //!
-//! A table is read where it stands: whoever has the time takes a stretch of rows and borrows their texts, and a row is
+//! A table is read where it is in memory: each thread takes a stretch of rows and borrows their texts, and a row is
 //! found again by its number.
 
 use std::fmt;
@@ -21,7 +21,7 @@ pub trait Table: Send + Sync {
         Vec::new()
     }
 
-    /// Appends the value that a row has in one of the [`columns`](Table::columns), by the column's place among them; false
+    /// Appends the value that a row has in one of the [`columns`](Table::columns), by the column's index among them; false
     /// when it has none there.
     fn value(&self, row: usize, column: usize, out: &mut String) -> bool {
         let _ = (row, column, out);
@@ -51,7 +51,7 @@ pub struct TableRow<'a> {
     pub html: Option<&'a str>,
     /// Its address.
     pub url: Option<&'a str>,
-    /// Why its text cannot be read, of a row that has one that is no Unicode.
+    /// The reason why the row's text cannot be read, if it has one that is no Unicode.
     pub unreadable: Option<&'a str>,
 }
 

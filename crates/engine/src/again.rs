@@ -15,7 +15,7 @@ use crate::sketch::{Row, Stands, Workshop};
 /// Lines with no more between them than this are read together.
 const GAP: u64 = 8 << 10;
 
-/// So many bytes are read together, unless one line is longer.
+/// Most bytes that are read together, unless one line is longer.
 const TOGETHER: u64 = 256 << 10;
 
 /// All shards, and the turn of those who read a large document.

@@ -12,11 +12,11 @@ use crate::order::{self, Ordered};
 use crate::sketch::{Made, NO_FIELD, Row, UnitMeta, unit_file};
 use crate::store::file::{Access, Records, Run};
 
-/// Where every unit's documents begin. Documents to compare with come first, then those of the input.
+/// The units of a job and the number of each unit's first document. Documents to compare with come first, then those of the input.
 ///
-/// Documents that were ordered by a field have other numbers than their places in the input. They are still in units of the
-/// same lengths, which hold what is known of the documents with these numbers; shards, rejections and symbols stay where they
-/// were in the input.
+/// Documents that were ordered by a field have other numbers than their positions in the input. They are still in units of the
+/// same lengths, which hold the rows, names and payloads of the documents with these numbers; shards, rejections and symbols
+/// stay where they were in the input.
 #[derive(Debug)]
 pub(crate) struct Catalogue {
     units: Vec<UnitMeta>,
@@ -24,7 +24,7 @@ pub(crate) struct Catalogue {
     bases: Vec<u32>,
     /// Number of documents that are only there to be compared with.
     references: u32,
-    /// What was left behind by the stage that ordered documents, where one did.
+    /// The result of the stage that ordered the documents, where it ran.
     ordered: Option<Ordered>,
 }
 
@@ -61,7 +61,7 @@ impl Catalogue {
         &self.units
     }
 
-    /// What each method that proposes pairs made of all documents.
+    /// Adds up the counts of each method that proposes pairs, over all documents.
     pub(crate) fn made(&self) -> Vec<Made> {
         let mut all: Vec<Made> = Vec::new();
         for unit in &self.units {
@@ -233,8 +233,8 @@ pub(crate) struct Names {
     pub(crate) field: Option<String>,
 }
 
-/// So many units are held open at once, with up to 256 KiB of blocks at hand for each of their files; fewer where there
-/// are many threads, each of which has its own.
+/// Most units that are held open at once, with up to 256 KiB of blocks in memory for each of their files; fewer where there are
+/// many threads, each of which has its own.
 const OPEN: usize = 12;
 
 /// Units that all threads hold open together.
@@ -289,7 +289,7 @@ impl<'c> Lookup<'c> {
         Ok(Row::decode(docs.record(local)?))
     }
 
-    /// What the methods keep of a document.
+    /// Returns the record of a document: the lengths and payloads of all methods.
     pub(crate) fn record(&mut self, document: u32) -> Result<&[u8], EngineError> {
         let width = self.ctx.panel.width();
         let (local, payload) = self.file(document, "payload", width, |unit| &mut unit.payload)?;
@@ -346,7 +346,7 @@ impl Bits {
 /// Documents by their rank among some of them. Costs a bit and a half for each of all documents.
 pub(crate) struct Ranks {
     bits: Bits,
-    /// How many there are before each word of bits.
+    /// The number of documents before each word of bits.
     before: Vec<u32>,
 }
 
@@ -361,7 +361,7 @@ impl Ranks {
         Ranks { bits, before }
     }
 
-    /// How many documents come before this one.
+    /// Returns the rank of a document: the number of marked documents before it.
     #[inline]
     pub(crate) fn rank(&self, document: u32) -> u32 {
         let word = document as usize / 64;

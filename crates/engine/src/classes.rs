@@ -9,7 +9,7 @@ use crate::sketch::Row;
 use crate::store::file::{Records, Run, RunWriter};
 use crate::store::sort::{Codec, Couples, Digests, Sorted, Sorter, couple, existing, uncouple};
 
-/// What the stage found, beside the classes themselves.
+/// The counts of the stage, beside the classes themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Collapsed {
     /// Documents of the input beyond the first of each class.

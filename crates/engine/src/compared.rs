@@ -44,7 +44,7 @@ impl Side {
     }
 }
 
-/// What was found of one corpus.
+/// The counts of one corpus.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SideCounts {
     /// Records found, rejected ones included.
@@ -59,7 +59,7 @@ pub struct SideCounts {
     pub text_bytes: u64,
 }
 
-/// What was found of both.
+/// The counts of both corpora.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BothCounts {
     /// Of the left one.
@@ -75,13 +75,13 @@ pub struct BothCounts {
 /// A shard of either corpus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardPlace {
-    /// Whose it is.
+    /// The side that it belongs to.
     pub side: Side,
     /// Its name.
     pub name: String,
     /// Place of its first record on its side.
     pub first: u32,
-    /// How many records it has, rejected ones included.
+    /// The number of its records, rejected ones included.
     pub records: u32,
 }
 
@@ -92,7 +92,7 @@ pub struct Match<'m> {
     pub left: Named<'m>,
     /// The right one.
     pub right: Named<'m>,
-    /// How similar the left one is to the right one: as measured, or by the word of the method.
+    /// The similarity of the left document to the right one, as measured or as given by the method.
     pub similarity: f64,
     /// The similarity of the right one to the left one, where that may be another.
     pub reverse: Option<f64>,
@@ -125,7 +125,7 @@ const GROUPS: &[Column] = &[
 
 /// The file with all pairs in order.
 const FILE: &str = "compared";
-/// What is known of both corpora.
+/// The file with the counts of both corpora.
 const COUNTS: &str = "compared.counts";
 
 /// Brings the pairs of all buckets into one order.
@@ -168,7 +168,7 @@ pub(crate) fn write(
     Ok(findings)
 }
 
-/// What must be said of groups that are too large, and of ids that come again.
+/// Returns the notes on groups that are too large, and on ids that occur more than once.
 fn group_notes(ctx: &Context<'_>, unmeasured: u64, both: &BothCounts) -> Vec<String> {
     let mut notes = Vec::new();
     if unmeasured > 0 {
@@ -401,7 +401,7 @@ pub(crate) fn each_match<E: From<EngineError>>(
     Ok(())
 }
 
-/// What was found of both corpora.
+/// Reads the counts of both corpora.
 pub(crate) fn saved_counts(ctx: &Context<'_>) -> Result<BothCounts, EngineError> {
     let missing = || EngineError::Damaged { file: ctx.file(COUNTS), what: "it is not there".to_owned() };
     ctx.saved(COUNTS)?.ok_or_else(missing)
@@ -418,7 +418,7 @@ impl OpenJob {
         each_match(&ctx, &Catalogue::load(&ctx)?, each)
     }
 
-    /// What was found of both corpora.
+    /// Reads the counts of both corpora.
     pub fn both_counts(&self, watch: &Watch) -> Result<BothCounts, EngineError> {
         saved_counts(&self.context(watch)?)
     }
@@ -462,8 +462,8 @@ impl OpenJob {
         Ok(walked?)
     }
 
-    /// Which documents of the left side have a counterpart on the right side whose address has the same key; the key of an
-    /// address is a digest, or nothing for one that is none. Sorted on disk: a bit of memory per document.
+    /// Returns the documents of the left side that have a counterpart on the right side whose address has the same key. `key`
+    /// gives the digest of an address, or nothing for a text that is none. Sorted on disk: costs a bit of memory per document.
     pub fn same_address(
         &self,
         watch: &Watch,
@@ -554,12 +554,12 @@ impl Marked {
         self.count += 1;
     }
 
-    /// True for a document that was.
+    /// Returns true if the document is marked.
     pub fn has(&self, n: u32) -> bool {
         self.bits.get(n)
     }
 
-    /// How many were.
+    /// Returns the number of marked documents.
     pub fn count(&self) -> u64 {
         self.count
     }

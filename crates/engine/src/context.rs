@@ -1,4 +1,4 @@
-//! What every stage of a job needs: its recipe made real, its folder, its share of the machine.
+//! The context of every stage of a job: the methods and the measure of its recipe, its folder, its share of the machine.
 
 use std::path::{Path, PathBuf};
 
@@ -21,14 +21,14 @@ use crate::store::journal;
 use crate::store::sort::Place;
 use crate::walk::{Stage, Watch};
 
-/// How the work is done. Nothing here changes a result.
+/// The resources of a run: threads, memory, disk for the spool. Nothing here changes a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Threads that work.
     pub threads: usize,
     /// Most memory that the process may take, in bytes.
     pub memory: u64,
-    /// Whether what documents are measured by is kept on disk.
+    /// The rule for keeping on disk the symbols that documents are measured by.
     pub spool: Spool,
 }
 
@@ -63,7 +63,7 @@ impl Settings {
         Ok(true)
     }
 
-    /// How many threads and how many units at once, when so many bytes of `room` are left for buffers.
+    /// Returns the numbers of threads and of concurrent units when `room` bytes are left for buffers.
     pub fn shape(&self, room: u64, max_document_bytes: u64) -> Shape {
         let threads = self.threads.max(1);
         let share = Share {
@@ -86,7 +86,7 @@ impl Settings {
     }
 }
 
-/// Whether what documents are measured by is kept on disk, or candidates are read again from the input.
+/// The rule for keeping on disk the symbols that documents are measured by; without them, candidates are read again from the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Spool {
@@ -102,17 +102,18 @@ pub enum Spool {
 /// Smaller shards are not looked at to see whether they can be read again: that would cost more than it saves.
 const LEAST_READ_AGAIN: u64 = if cfg!(test) { 1 } else { MIB };
 
-/// How the documents of a unit are had again.
+/// The ways to get the documents of a unit a second time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Kept {
-    /// What they are measured by is kept on disk.
+    /// True if the symbols that they are measured by are kept on disk.
     pub(crate) spooled: bool,
-    /// They can be read again by where they stand in their shards.
+    /// True if they can be read again by their positions in their shards.
     pub(crate) seekable: bool,
 }
 
 impl Spool {
-    /// What is kept of the documents of `unit`.
+    /// Decides whether the symbols of the documents of `unit` are kept on disk, and whether the documents can be read again
+    /// from their shards.
     pub(crate) fn keeps(self, corpus: &Corpus, unit: &Unit) -> Kept {
         let seekable = |least: u64| {
             let mut shards = corpus.shards()[unit.clone()].iter();
@@ -171,7 +172,7 @@ impl Budget {
         Ok(())
     }
 
-    /// What methods may hold beside what is held already.
+    /// Returns the bytes that methods may hold beside what is held already.
     pub(crate) fn holdable(self) -> u64 {
         self.cap.saturating_sub(64 * MIB + 4 * MIB * self.threads + self.held)
     }
@@ -182,7 +183,8 @@ impl Budget {
         EngineError::Memory { why: what.to_owned(), needed }
     }
 
-    /// What is left for buffers beside the program itself and what grows with the documents.
+    /// Returns the bytes left for buffers beside the program itself and what grows with the documents, but never less than
+    /// `LEAST_ROOM`.
     pub(crate) fn free(self, documents: u64, bytes_per_document: u64) -> u64 {
         let taken = 72 * MIB + 6 * MIB * self.threads + self.held + documents * bytes_per_document;
         self.cap.saturating_sub(taken).max(LEAST_ROOM)
@@ -222,7 +224,7 @@ pub(crate) struct Context<'j> {
     pub(crate) content: ContentMode,
     pub(crate) keep: Keep,
     pub(crate) within: Option<Within>,
-    /// What documents are numbered by, where that is not their places in the input.
+    /// The order by which documents are numbered, where it is not that of the input.
     pub(crate) order: Option<Order>,
     /// Documents that are there to be compared with and never removed.
     pub(crate) against: Option<&'j Corpus>,
@@ -238,7 +240,7 @@ pub(crate) struct Context<'j> {
     pub(crate) secret: Secret,
     /// Recipe, inputs and secret in 128 bits, borne by every scratch file.
     pub(crate) stamp: u128,
-    /// Whether every value of the field that keepers are chosen by is a number, where documents beyond this job have a say in that.
+    /// True if every value of the field that keepers are chosen by is a number; set where documents beyond this job count for that.
     pub(crate) numbers: Option<bool>,
     /// For tests: a smaller bound than the memory cap asks for.
     pub(crate) bucket_bytes: Option<u64>,
@@ -359,7 +361,7 @@ impl Context<'_> {
         self.corpora().map(Corpus::bytes).sum()
     }
 
-    /// How many threads and how many units at once.
+    /// Returns the numbers of threads and of concurrent units.
     pub(crate) fn shape(&self) -> Shape {
         self.settings.shape(self.budget.free(0, 0), self.recipe.reading.max_document_bytes)
     }

@@ -17,7 +17,7 @@ use crate::walk::Watch;
 /// The name that standard input has among shards.
 pub(crate) const STDIN: &str = "stdin";
 
-/// Which documents of a shard stay. It is asked in their order.
+/// Chooses the documents of a shard that stay; called in their order.
 pub(crate) trait Choice {
     /// True when the document with this record number stays.
     fn stays(&self, record: u64) -> bool;
@@ -25,7 +25,7 @@ pub(crate) trait Choice {
     /// Counts those of so many documents that stay.
     fn staying(&self, documents: u64) -> u64;
 
-    /// What is written into a document that stays, where copies are annotated.
+    /// Returns the note that is written into a document that stays, where copies are annotated.
     fn note(&mut self, record: u64) -> Result<Note, EngineError>;
 }
 
@@ -68,14 +68,14 @@ fn ends_or_goes_on(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('/')
 }
 
-/// Where copies go, and how.
+/// The folder of the copies, and the settings by which they are written.
 pub(crate) struct Copies<'c> {
     /// The folder, which is there.
     pub(crate) root: &'c Path,
     /// The file that says which copies are done, and what its lines bear.
     pub(crate) journal: &'c Path,
     pub(crate) stamp: u128,
-    /// What the file is called that holds the documents of shards whose records cannot be copied.
+    /// The name of the file that holds the documents of shards whose records cannot be copied.
     pub(crate) name: &'c str,
     pub(crate) options: &'c Arc<ReadOptions>,
     pub(crate) content: ContentMode,

@@ -1,4 +1,4 @@
-//! What a method costs: bytes and keys of a typical document, passes over the input.
+//! The cost of a method: bytes and keys of a typical document, passes over the input.
 
 use lookalike_methods::lexicon::Lexicon;
 use lookalike_methods::{Detail, Method, Page, Scratch, Sketch};
@@ -23,7 +23,7 @@ pub struct Cost {
 /// Words of the page that is looked at.
 const WORDS: usize = 400;
 
-/// What a method costs for a page of 400 words in a small collection.
+/// Measures the cost of a method on a page of 400 words in a small collection.
 pub fn cost(method: &dyn Method) -> Cost {
     let web = Profile::web();
     let profile = method.profile().unwrap_or(&web);

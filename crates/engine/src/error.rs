@@ -1,4 +1,4 @@
-//! What stops a run, in one sentence each: what, where, what to do.
+//! The errors that stop a run. Each message is one sentence: what happened, where, and what to do.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use lookalike_corpus::CorpusError;
 
 use crate::walk::WalkError;
 
-/// Why a run ended early. Unless the sentence says otherwise, the same command goes on where this one ended.
+/// The reason why a run ended early. Unless the message says otherwise, the same command goes on where this one ended.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The corpus could not be read, or an output not written.
@@ -21,7 +21,7 @@ pub enum EngineError {
     Read {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// A file of the job could not be written.
@@ -29,7 +29,7 @@ pub enum EngineError {
     Write {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// No room is left on the disk.
@@ -41,7 +41,7 @@ pub enum EngineError {
     /// Free space is below what the run will need.
     #[error("the run needs about {} MB of disk under {} and {} MB are free; make room, name another folder, or take --spool none", needed >> 20, folder.display(), free >> 20)]
     NoRoom {
-        /// Where.
+        /// The folder that the files are written to.
         folder: PathBuf,
         /// Bytes it will need.
         needed: u64,
@@ -55,7 +55,7 @@ pub enum EngineError {
         documents: u64,
         /// Pairs that it proposes.
         pairs: u64,
-        /// Where.
+        /// The folder that the pairs are written to.
         folder: PathBuf,
         /// Bytes that they take.
         needed: u64,
@@ -65,7 +65,7 @@ pub enum EngineError {
     /// The rest of the work will take more than is free.
     #[error("the disk has {} MB left and the run needs about {} MB more under {}; make room and run the same command again, it goes on where it ended", free / 1_000_000, needed.div_ceil(1_000_000), folder.display())]
     RunsOut {
-        /// Where.
+        /// The folder that the files are written to.
         folder: PathBuf,
         /// Bytes that are free.
         free: u64,
@@ -77,13 +77,13 @@ pub enum EngineError {
     Damaged {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// A description of the damage.
         what: String,
     },
     /// The memory cap is too small.
     #[error("--memory is too small: {why} needs at least {} MB; give --memory {}M", needed.div_ceil(1 << 20), needed.div_ceil(1 << 20))]
     Memory {
-        /// What needs it.
+        /// The part of the run that needs more memory.
         why: String,
         /// Bytes that would do.
         needed: u64,
@@ -107,7 +107,7 @@ pub enum EngineError {
     InputChanged {
         /// The folder.
         folder: PathBuf,
-        /// What changed.
+        /// A description of the change.
         what: String,
     },
     /// Files cannot be read.
@@ -117,7 +117,7 @@ pub enum EngineError {
     Unreadable {
         /// The number of them.
         count: usize,
-        /// Of how many.
+        /// The number of all files.
         all: usize,
         /// The trouble with the first of them.
         first: CorpusError,
@@ -138,10 +138,10 @@ pub enum EngineError {
         name: String,
         /// The line, from 1.
         line: u64,
-        /// What is wrong with it, and what to do.
+        /// A description of the fault, and what to do.
         what: String,
     },
-    /// What was asked for makes no sense.
+    /// An invalid request; the message says what is wrong with it.
     #[error("{0}")]
     Request(String),
 }

@@ -1,4 +1,4 @@
-//! How much disk a run will take, from the first documents of its input.
+//! An estimate of the disk that a run will take, from the first documents of its input.
 
 use std::sync::Arc;
 

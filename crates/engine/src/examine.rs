@@ -24,16 +24,16 @@ use crate::sketch::{self, Group};
 use crate::survey;
 use crate::walk::Watch;
 
-/// How many keys two documents share, by method; 0 where the method did not propose them.
+/// The number of keys that two documents share, by method; 0 where the method did not propose them.
 pub type Shared = [u32; MOST_METHODS];
 
 /// The name under which a lexicon that was given lies among what was learned.
 pub(crate) const GIVEN: &str = "given";
 
-/// What methods must know of a collection, in a folder of its own.
+/// The data that methods must learn from a collection, in a folder of its own.
 #[derive(Debug)]
 pub struct Knowledge<'k> {
-    /// Where it lies.
+    /// The folder.
     pub folder: &'k Path,
     /// A lexicon that was given, to be copied there.
     pub lexicon: Option<&'k Path>,
@@ -133,7 +133,7 @@ impl std::fmt::Debug for Examiner {
     }
 }
 
-/// What is made of a document.
+/// The text of a document, and everything that is computed from it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Examined {
     /// Its text as it was extracted.
@@ -171,7 +171,7 @@ impl Examiner {
         &self.recipe
     }
 
-    /// How similarity is measured.
+    /// Returns the measure of similarity.
     pub fn measure(&self) -> Measure {
         self.measure
     }
@@ -219,8 +219,8 @@ impl Examiner {
         self.panel.proposers()[method].length(record)
     }
 
-    /// What a method is told of a pair that was proposed so often, both ways where some keys only ask; nothing when that is too
-    /// seldom.
+    /// Returns the number that [`Method::accept`] is given for a pair proposed by `asked` keys, both directions packed into one
+    /// where some keys only ask; nothing when fewer keys are shared than the method requires.
     pub fn shared(&self, method: usize, asked: Asked) -> Option<u32> {
         let method = &self.seat(method).method;
         let enough = asked.forward.max(asked.backward) >= method.keys_to_share();
@@ -249,8 +249,8 @@ impl Examiner {
         self.proposed(shared) && (!self.recipe.verified || self.panel.promising(a, b, shared))
     }
 
-    /// How near the proposed pair of the records `a` and `b` is, unless it is told apart. `measured` is asked only when it
-    /// comes to that.
+    /// Returns the similarity of the proposed pair of the records `a` and `b`, or nothing if the pair is rejected. `measured`
+    /// is called only when the documents must be measured.
     pub fn judge<E>(
         &self,
         [a, b]: [&[u8]; 2],
@@ -264,7 +264,7 @@ impl Examiner {
         Ok(self.panel.accept(a, b, shared, || own).map(as_measured))
     }
 
-    /// How near two documents are that nobody proposed.
+    /// Returns the similarity of two documents that no method proposed, or nothing if the pair is rejected.
     pub fn judge_unproposed<E>(
         &self,
         [a, b]: [&[u8]; 2],
@@ -277,7 +277,8 @@ impl Examiner {
         Ok(self.panel.accept_unproposed(a, b, || own).map(as_measured))
     }
 
-    /// What a method that decides by a measure of its own finds.
+    /// Returns the score that methods with a measure of their own give a pair; nothing where there is no such method or the
+    /// pair does not count.
     fn own<E>(&self, measured: impl FnOnce() -> Result<Option<Measured>, E>) -> Result<Option<Score>, E> {
         if !self.measures {
             return Ok(None);
@@ -297,7 +298,7 @@ fn as_measured(score: Score) -> Measured {
     Measured { forward, backward, reached, reached_back }
 }
 
-/// What one thread needs to look at one document after the other.
+/// The buffers of one thread, used again for one document after the other.
 pub struct Desk {
     extractor: Extractor,
     readings: Readings,
@@ -313,7 +314,7 @@ impl std::fmt::Debug for Desk {
 }
 
 impl Desk {
-    /// A desk for this examiner.
+    /// Creates the buffers for this examiner.
     pub fn new(examiner: &Examiner) -> Self {
         Desk {
             extractor: Extractor::default(),
@@ -369,7 +370,7 @@ impl Desk {
         examiner.measure.symbols(self.readings.measuring(text), &mut self.symbols)
     }
 
-    /// What a text that was extracted is compared by.
+    /// Returns the form in which an extracted text is compared.
     pub fn prepare_text(&mut self, examiner: &Examiner, text: &str) -> Vec<u64> {
         self.readings.turn();
         let symbols = examiner.measure.symbols(self.readings.measuring(text), &mut self.symbols);
@@ -378,7 +379,7 @@ impl Desk {
         prepared
     }
 
-    /// What a document is compared by, from its symbols.
+    /// Returns the form in which a document is compared, made from its symbols.
     pub fn prepare(&mut self, examiner: &Examiner, symbols: &[u64]) -> Vec<u64> {
         let mut prepared = Vec::with_capacity(symbols.len());
         examiner.measure.prepare(symbols, &mut prepared, &mut self.sorting);

@@ -35,7 +35,7 @@ use crate::survey;
 use crate::verify;
 use crate::walk::Watch;
 
-/// What is asked for.
+/// A job before it is opened: recipe, inputs, settings and outputs.
 #[derive(Debug, Clone)]
 pub struct Job {
     /// Everything that can change the result.
@@ -46,13 +46,14 @@ pub struct Job {
     pub against: Option<Corpus>,
     /// The lexicon of [`JobRecipe::lexicon`].
     pub lexicon: Option<PathBuf>,
-    /// How the work is done.
+    /// The resources of the run.
     pub settings: Settings,
-    /// What is written.
+    /// The outputs beside the decisions.
     pub outputs: Outputs,
 }
 
-/// What a job writes beside its decisions. No part of a recipe, but of the job: it goes on and ends with the same.
+/// The outputs of a job beside its decisions. They belong to the job and not to the recipe: a job that goes on must ask for the
+/// same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Outputs {
     /// Format of the tables.
@@ -61,11 +62,11 @@ pub struct Outputs {
     pub write: Shards,
     /// Kept records carry their cluster and its size.
     pub annotate: bool,
-    /// What the name of the table of pairs ends in, for its compression.
+    /// The suffix of the file name of the table of pairs that stands for its compression.
     pub suffix: &'static str,
 }
 
-/// Which documents the copies of the input shards hold.
+/// The documents that the copies of the input shards hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Shards {
     /// No copies are made.
@@ -141,7 +142,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// What is known of the machine and the run: the one file that differs from run to run.
+/// The facts about the machine and the run in `run.json`, the one file that differs from run to run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct RunFacts {
     seconds: f64,
@@ -158,9 +159,9 @@ struct RunFacts {
     finished: u64,
     /// Digest of the names, sizes and times of the input files.
     inputs: String,
-    /// Where the input lies, for programs that look at it again.
+    /// The addresses of the input files, for programs that read them again.
     files: Vec<String>,
-    /// What was written, as options.
+    /// The outputs, as command-line options.
     outputs: String,
     /// Files that were left out of folders, by reason.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -238,7 +239,7 @@ pub(crate) fn read_ticket(path: &Path) -> Result<Option<String>, EngineError> {
     Ok((digest.trim() == digest_of(line.as_bytes())).then(|| line.to_owned()))
 }
 
-/// What a finished job remembers of its ticket.
+/// The fields of the `run.json` of a finished job that stand for its ticket.
 #[derive(Debug, Deserialize)]
 struct Remembered {
     inputs: String,
@@ -281,7 +282,7 @@ pub struct OpenJob {
     pub(crate) bucket_bytes: Option<u64>,
 }
 
-/// What a folder turned out to be.
+/// The state of the job in a folder.
 pub enum Opened {
     /// The same job ran to its end here.
     Finished(Box<Summary>),

@@ -16,7 +16,7 @@ pub(crate) struct Keepers {
     numbers: bool,
 }
 
-/// What a document is ranked by.
+/// The value by which a document is ranked.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Rank {
     Number(f64),

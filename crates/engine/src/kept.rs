@@ -84,7 +84,7 @@ fn refuse_annotation(sources: &[Source<'_>]) -> Result<(), EngineError> {
     }
 }
 
-/// What was decided about the documents of a shard.
+/// The decisions about the documents of a shard.
 struct Decided {
     fates: Fates,
     /// Record numbers of removed documents, ascending.

@@ -36,7 +36,7 @@ const PLACES: &str = "order.places";
 const NUMBERS: &str = "order.numbers";
 const DONE: &str = "order.done";
 
-/// What the stage left behind.
+/// The record of the finished stage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ordered {
     /// Number of key runs of each method.
@@ -50,7 +50,7 @@ impl Ordered {
     }
 }
 
-/// What the stage left behind, if it came to its end.
+/// Returns the record of the stage, if it is finished.
 pub(crate) fn done(ctx: &Context<'_>) -> Result<Option<Ordered>, EngineError> {
     if ctx.order.is_none() { Ok(None) } else { ctx.saved(DONE) }
 }
@@ -92,7 +92,7 @@ pub(crate) fn order(ctx: &Context<'_>) -> Result<bool, EngineError> {
     Ok(true)
 }
 
-/// How many keys documents have, by all methods.
+/// Counts the keys of all documents, by all methods together.
 fn postings(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<u64, EngineError> {
     let mut count = 0;
     for (seat, proposer) in ctx.panel.proposers().iter().enumerate() {
@@ -189,7 +189,7 @@ impl Work<'_> {
         numbers.finish()
     }
 
-    /// What the values of some units are.
+    /// Counts the documents of some units, their values, and the values that are numbers.
     fn values(&self, order: &Order, units: Range<usize>) -> Result<Values, EngineError> {
         let mut found = Values::default();
         for unit in units {
@@ -296,7 +296,7 @@ impl Work<'_> {
     }
 }
 
-/// What is known of the values of a corpus.
+/// The counts of the documents of a corpus, of their values, and of the values that are numbers.
 #[derive(Debug, Clone, Copy, Default)]
 struct Values {
     documents: u64,
@@ -311,7 +311,7 @@ impl Values {
     }
 }
 
-/// What the sketch knows of the documents of a unit, one after the other.
+/// A reader of the rows, names and values that the sketch wrote for a unit, one document after the other.
 struct Sheets {
     rows: Records,
     all_names: Records,

@@ -12,13 +12,13 @@ use crate::recipe::Combine;
 /// Most methods that propose pairs in one run.
 pub const MOST_METHODS: usize = 8;
 
-/// How many keys two documents share, by method; 0 where the method did not propose them.
+/// The number of keys that two documents share, by method; 0 where the method did not propose them.
 pub(crate) type Shared = [u32; MOST_METHODS];
 
 /// A method and where its part of a record is.
 pub(crate) struct Seat {
     pub(crate) method: Box<dyn Method>,
-    /// Where its length stands; the payload follows.
+    /// The offset of its length in a record; the payload follows.
     start: usize,
 }
 
@@ -35,7 +35,7 @@ impl Seat {
         record[self.start..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
     }
 
-    /// What the method says of two documents by itself; nothing where one of them has no signature.
+    /// Returns the method's own score of two documents; nothing where it rejects them, or one of them has no signature.
     fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score> {
         if self.length(a) == 0 || self.length(b) == 0 {
             return None;
@@ -132,7 +132,7 @@ impl Panel {
         self.width
     }
 
-    /// Why a document is not what one of the methods reads, if it is not.
+    /// Returns the reason why one of the methods cannot read a document, if there is one.
     pub(crate) fn refuses(&self, text: &str) -> Option<String> {
         self.seats.iter().find_map(|seat| seat.method.refuses(text))
     }
@@ -146,7 +146,8 @@ impl Panel {
         out.resize(start + seat.method.payload_bytes(), 0);
     }
 
-    /// How methods that must see the documents again decide, and by which profile. All of them must do so alike.
+    /// Returns the measure, and its profile, of the methods that must see the documents again to decide. Refuses methods whose
+    /// measures differ.
     pub(crate) fn own_measure(&self) -> Result<Option<(OwnMeasure, Option<&Profile>)>, EngineError> {
         let mut found: Option<(OwnMeasure, Option<&Profile>)> = None;
         for seat in &self.seats {
@@ -173,7 +174,8 @@ impl Panel {
         enough && self.passes(a, b)
     }
 
-    /// What the methods say of a pair by themselves; `measure` is asked for those that must see the documents again.
+    /// Returns the methods' own score of a pair, or nothing if they reject it; `measure` is called for methods that must see
+    /// the documents again.
     pub(crate) fn accept(
         &self,
         a: &[u8],
@@ -188,8 +190,8 @@ impl Panel {
         self.judge(a, b, self.proposers().iter().zip(shared).map(says))
     }
 
-    /// Which methods accept a pair, a bit for each: by their own word, or, when it is measured anyhow, by not telling it
-    /// apart. Where all must, all do.
+    /// Returns the methods that accept a pair, a bit for each: by their own score or, where pairs are measured anyhow, by not
+    /// ruling it out. Where all methods must accept a pair, all bits are set.
     pub(crate) fn said(
         &self,
         a: &[u8],
@@ -211,14 +213,14 @@ impl Panel {
         self.proposers().iter().zip(shared).enumerate().map(bit).sum()
     }
 
-    /// Which methods accept a document as a near-duplicate of one that is equal to it, a bit for each: where pairs are measured
-    /// all of them do, else those that have a signature for it.
+    /// Returns the methods that accept a document as a near-duplicate of one that is equal to it, a bit for each: all of them
+    /// where pairs are measured, else those that have a signature for it.
     pub(crate) fn said_of_equals(&self, record: &[u8], measured: bool) -> u16 {
         let bit = |(place, seat): (usize, &Seat)| u16::from(measured || seat.length(record) > 0) << place;
         self.proposers().iter().enumerate().map(bit).sum()
     }
 
-    /// What they say of two documents that no method proposed; those that count keys have nothing to say.
+    /// Returns the methods' score of two documents that no method proposed; methods that count keys give none.
     pub(crate) fn accept_unproposed(
         &self,
         a: &[u8],
@@ -244,7 +246,7 @@ impl Panel {
         score.filter(|_| self.passes(a, b))
     }
 
-    /// What the filter says, if there is one.
+    /// Returns true if the filter accepts the pair, or if there is no filter.
     fn passes(&self, a: &[u8], b: &[u8]) -> bool {
         self.filter().is_none_or(|seat| seat.accept(a, b, 0).is_some())
     }

@@ -28,7 +28,7 @@ use crate::copies::{Choice, Copies, Source};
 use crate::error::EngineError;
 use crate::walk::{WalkError, Watch};
 
-/// What a document is known by.
+/// The key by which a list names its documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// Its id, `id` in the list: all documents that bear it go.
@@ -123,7 +123,7 @@ impl Patch {
         }
     }
 
-    /// How many documents are listed.
+    /// Returns the number of listed documents.
     pub fn len(&self) -> u64 {
         match self.by {
             By::Id => self.ids.len() as u64,
@@ -235,7 +235,7 @@ impl Patch {
     }
 }
 
-/// What was found in a shard.
+/// The counts of a shard and the listed documents that were found in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Survey {
     format: Format,
@@ -257,7 +257,7 @@ impl Survey {
     }
 }
 
-/// How many documents there are, and what becomes of them.
+/// The counts of a patch: documents that are listed, found, removed or missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Documents that the list names.
@@ -281,11 +281,11 @@ impl Counts {
     }
 }
 
-/// Which documents go from each shard.
+/// The documents that are removed from each shard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cut {
     shards: Vec<CutShard>,
-    /// What that comes to.
+    /// The counts of all shards together.
     pub counts: Counts,
 }
 

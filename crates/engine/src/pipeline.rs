@@ -28,8 +28,8 @@ const LEAST_BATCH_BYTES: usize = 64 << 10;
 /// buffers afterwards.
 pub(crate) const HEAVY: usize = 2 << 20;
 
-/// What a large document takes while it is handled: for each of its bytes, and for each word, which has a place, a
-/// hash, a symbol, and room in a block and its table.
+/// Bytes of memory that a large document takes while it is handled, for each of its bytes; `PER_WORD` is that for each of its
+/// words, which has a position, a hash, a symbol, and room in a block and its table.
 const PER_BYTE: usize = 5;
 const PER_WORD: usize = 50;
 
@@ -90,12 +90,12 @@ pub struct Batch {
     lines: Lines,
     /// Names and texts of documents that were read.
     text: String,
-    /// What is not known to be text.
+    /// Contents that are not known to be Unicode text.
     bytes: Vec<u8>,
-    /// Where further fields stand in `text`, for all documents.
+    /// The ranges of further fields in `text`, for all documents.
     spans: Vec<Option<(usize, usize)>>,
     entries: Vec<Entry>,
-    /// What happened at the shard borders inside this batch.
+    /// The shards that end in this batch.
     pub ends: Vec<ShardEnd>,
     /// Number of its first record, counted from the start of the unit.
     pub first: u64,
@@ -466,7 +466,7 @@ impl Source<'_> {
     }
 }
 
-/// How many threads work, how many units are under way at once, and how much may wait between them.
+/// The numbers of threads and of concurrent units, and the bytes that may wait between them.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// Threads that work.
@@ -521,7 +521,7 @@ impl<T: Weight> Weight for Result<T, EngineError> {
     }
 }
 
-/// What is done with, kept for its memory: to let go of it and ask again costs more than many a document.
+/// Values that are done with, kept for their memory: to free it and allocate it anew costs more than many a document.
 pub(crate) struct Spare<T>(Mutex<Vec<T>>);
 
 impl<T> Default for Spare<T> {
@@ -657,7 +657,7 @@ pub fn run<W, T: Send + Weight>(
     line.failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
 }
 
-/// What drivers and workers share.
+/// The state that drivers and workers share.
 struct Line<'c> {
     corpus: &'c Corpus,
     units: &'c [Unit],

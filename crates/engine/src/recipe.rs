@@ -18,7 +18,7 @@ use crate::panel::Panel;
 /// Raised when the same recipe would give another result or other run files.
 const ENGINE: u32 = 4;
 
-/// What is asked for.
+/// The kind of result that a job gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Task {
@@ -31,13 +31,13 @@ pub enum Task {
 }
 
 impl Task {
-    /// What comes out are pairs, and no document is decided.
+    /// Returns true if the result is a list of pairs, and no document is kept or removed.
     pub(crate) fn lists_pairs(self) -> bool {
         self != Task::Dedup
     }
 }
 
-/// Which document of several is kept.
+/// The rule that chooses the document to keep from several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Keep {
     /// The first of the input.
@@ -87,7 +87,7 @@ impl FromStr for Keep {
     }
 }
 
-/// How verified pairs become clusters.
+/// The rule by which verified pairs become clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClusterRule {
@@ -97,7 +97,7 @@ pub enum ClusterRule {
     Components,
 }
 
-/// What several methods propose together.
+/// The rule by which the proposals of several methods are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Combine {
@@ -108,7 +108,7 @@ pub enum Combine {
     All,
 }
 
-/// Where documents are compared only with their like.
+/// The property that two documents must share to be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Within {
     /// Those with the same value of a field.
@@ -117,7 +117,7 @@ pub enum Within {
     Host,
 }
 
-/// What documents are taken in the order of, where that is not the input's.
+/// The order in which documents are taken, where it is not that of the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
     /// Their ids, as bytes.
@@ -126,7 +126,7 @@ pub enum Order {
     Field(String),
 }
 
-/// How documents are read: what of [`ReadOptions`] can change a result.
+/// The settings for reading documents: those of [`ReadOptions`] that can change a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Reading {
@@ -147,7 +147,7 @@ pub struct Reading {
     /// Format of every input, if it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_format: Option<String>,
-    /// What is taken of a document: page, main, email, or page-or-email.
+    /// The part of a document whose text is taken: page, main, email, or page-or-email.
     pub content: String,
 }
 
@@ -159,19 +159,19 @@ pub struct JobRecipe {
     pub lookalike: String,
     /// Version of the engine's rules and files.
     pub engine: u32,
-    /// What is asked for.
+    /// The kind of result.
     pub task: Task,
-    /// What is measured.
+    /// The kind of similarity that is measured.
     pub similarity: Similarity,
     /// Words per shingle that it is measured on.
     pub shingle: usize,
-    /// How much of it is enough.
+    /// The least similarity of near-duplicates.
     pub threshold: String,
     /// Pairs count only when they were measured.
     pub verified: bool,
-    /// Which document is kept.
+    /// The rule that chooses the document to keep.
     pub keep: String,
-    /// How pairs become clusters.
+    /// The rule by which pairs become clusters.
     pub cluster: ClusterRule,
     /// Larger groups do not propose all of their pairs.
     pub max_group: usize,
@@ -187,7 +187,7 @@ pub struct JobRecipe {
     /// Field in the order of which documents are taken; without it, they are in the order of the input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<String>,
-    /// What several methods propose together.
+    /// The rule by which the proposals of several methods are combined.
     #[serde(default)]
     pub combine: Combine,
     /// Digest of the lexicon that was given; without one, methods that need it get it from the input.
@@ -282,7 +282,7 @@ impl JobRecipe {
         Ok(recipe)
     }
 
-    /// How similarity is measured.
+    /// Returns the measure of similarity.
     pub fn measure(&self) -> Result<Measure, EngineError> {
         let threshold: Threshold = self.threshold.parse().map_err(EngineError::Request)?;
         Ok(Measure { similarity: self.similarity, threshold, shingle: self.shingle })
@@ -338,12 +338,12 @@ impl JobRecipe {
         Ok(profile)
     }
 
-    /// Which document is kept.
+    /// Returns the rule that chooses the document to keep.
     pub fn keep(&self) -> Result<Keep, EngineError> {
         self.keep.parse().map_err(EngineError::Request)
     }
 
-    /// Where documents are compared only with their like.
+    /// Returns the property that two documents must share to be compared, if there is one.
     pub fn within(&self) -> Option<Within> {
         match self.within.as_deref() {
             None => None,
@@ -352,14 +352,14 @@ impl JobRecipe {
         }
     }
 
-    /// What documents are taken in the order of, where that is not the input's.
+    /// Returns the order in which documents are taken, where it is not that of the input.
     pub fn order(&self) -> Option<Order> {
         let field = self.order.as_deref()?;
         let id = field == "id" || field == self.reading.id_field;
         Some(if id { Order::Id } else { Order::Field(field.to_owned()) })
     }
 
-    /// What is taken of a document.
+    /// Returns the part of a document whose text is taken.
     pub fn content(&self) -> Result<ContentMode, EngineError> {
         CONTENTS
             .iter()
@@ -368,7 +368,7 @@ impl JobRecipe {
             .ok_or_else(|| EngineError::Request(format!("there is no content {}", self.reading.content)))
     }
 
-    /// How records are read, with the further fields that the job looks at.
+    /// Returns the options for reading records, with the further fields that the job looks at.
     pub fn read_options(&self) -> Result<ReadOptions, EngineError> {
         let reading = &self.reading;
         let format =

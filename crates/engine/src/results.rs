@@ -24,7 +24,7 @@ use crate::store::sort::{Codec, Couples, Sorter, clear, couple, existing, uncoup
 use crate::verify::tally::{Sample, Tally};
 use crate::verify::{self, NEAR, NEAR_BACK, Pairs, Removals};
 
-/// What a job found, for a report.
+/// The results of a job, for a report.
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
     /// The counts.
@@ -43,11 +43,11 @@ pub struct Findings {
     pub rejections: BTreeMap<String, u64>,
     /// Pairs for a person to look at.
     pub samples: Vec<PairSample>,
-    /// What a reader of the results should know.
+    /// Remarks for the reader of the results.
     pub notes: Vec<String>,
     /// Measured pairs that reached the threshold.
     pub reached: u64,
-    /// What each method that proposes pairs made of the documents.
+    /// The counts of each method that proposes pairs.
     pub made: Vec<Made>,
 }
 
@@ -80,7 +80,7 @@ pub struct BigCluster {
     shown: Vec<u32>,
 }
 
-/// Why a pair is shown.
+/// The reason why a pair is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     /// Drawn by lot from those at or above the threshold.
@@ -94,7 +94,7 @@ pub enum Section {
 /// A pair for a person to look at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairSample {
-    /// Why it is shown.
+    /// The reason why it is shown.
     pub section: Section,
     /// Its similarity.
     pub similarity: f64,
@@ -191,7 +191,7 @@ pub(crate) fn dedup(
     Ok(findings)
 }
 
-/// What the stages before this one counted.
+/// The counts of the stages before this one.
 #[derive(Debug, Clone)]
 pub(crate) struct Before {
     pub(crate) collapsed: Collapsed,
@@ -320,7 +320,7 @@ fn ordinal(catalogue: &Catalogue, document: u32) -> u64 {
     if document < references { document.into() } else { (document - references).into() }
 }
 
-/// What outputs say of a document of the other corpus.
+/// Returns the value of the column `against`: `other` for a document of the other corpus, nothing for one of the input.
 fn against(catalogue: &Catalogue, document: u32) -> Option<&'static str> {
     (document < catalogue.references()).then_some("other")
 }
@@ -1019,7 +1019,7 @@ fn among(documents: usize) -> u64 {
 /// All classes of equal documents. In memory: `pairs` writes each of their pairs, which is far more.
 pub(crate) struct Classes {
     members: Vec<u32>,
-    /// Where each class begins, sorted by its first document.
+    /// The index in `members` of each class, sorted by its first document, and at the end the number of all members.
     starts: Vec<usize>,
 }
 
@@ -1105,7 +1105,7 @@ impl Fates {
         self.places.number(place)
     }
 
-    /// How many documents a kept one stands for, itself included.
+    /// Returns the number of documents that a kept one stands for, itself included.
     pub(crate) fn copies(&mut self, keeper: u32) -> Result<u64, EngineError> {
         let count = self.sizes.count();
         let index = lower_bound(&mut self.sizes, count, keeper, |bytes| entry(bytes).0)?;

@@ -7,7 +7,7 @@ use crate::error::EngineError;
 use crate::job::free_space;
 use crate::store::journal;
 
-/// So often at most the disk is asked how much is free.
+/// The least time between two queries of the free disk space.
 const PAUSE: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(1) };
 /// Before this share of a stage is done, what it will take is anybody's guess.
 const LEAST_SHARE: f64 = 0.05;

@@ -41,7 +41,7 @@ pub struct Line {
     pub text: String,
 }
 
-/// What is known of a copy.
+/// The counts and the source of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Stock {
     /// Documents in it.
@@ -50,11 +50,11 @@ pub struct Stock {
     pub found: u64,
     /// Records that could not be read.
     pub rejected: u64,
-    /// Why, for the first of them.
+    /// The reason for the first of these rejections.
     pub first_rejection: Option<String>,
     /// Bytes of text.
     pub text_bytes: u64,
-    /// What was copied, and how.
+    /// The source and the way in which it was copied, in one line.
     source: String,
 }
 
@@ -63,12 +63,12 @@ pub struct Stock {
 pub struct Shelf {
     path: PathBuf,
     lines: File,
-    /// Where each line begins, and where the last one ends, as numbers of eight bytes.
+    /// The offset of each line, and that of the end of the last one, as numbers of eight bytes.
     starts: File,
     stock: Stock,
 }
 
-/// Which documents are copied: asked with the number in the corpus, the document and its text.
+/// Chooses the documents to copy: called with the number in the corpus, the document and its text.
 pub type Keep<'k> = &'k mut dyn FnMut(u64, &Document<'_>, &str) -> bool;
 
 const LINES: &str = "documents.jsonl";
@@ -146,7 +146,7 @@ impl Shelf {
         Ok(shelf)
     }
 
-    /// What is known of it.
+    /// Returns the counts of the copy.
     pub fn facts(&self) -> &Stock {
         &self.stock
     }
@@ -161,7 +161,7 @@ impl Shelf {
         self.len() == 0
     }
 
-    /// Where a line begins.
+    /// Returns the offset of a line.
     fn start(&self, document: u64) -> Result<u64, EngineError> {
         let mut start = [0; 8];
         let read = read_at(&self.starts, &mut start, 8 * document);
@@ -169,7 +169,7 @@ impl Shelf {
         Ok(u64::from_le_bytes(start))
     }
 
-    /// Where a line begins and where it ends.
+    /// Returns the offsets of the beginning and of the end of a line.
     fn bounds(&self, document: u32) -> Result<(u64, u64), EngineError> {
         let (begin, end) = (self.start(document.into())?, self.start(u64::from(document) + 1)?);
         if begin > end {
@@ -202,7 +202,7 @@ impl Shelf {
     }
 }
 
-/// What was copied, and how, in one line.
+/// Returns a digest of the source and of the way in which it is copied: version, shards, options, fields, selection and content.
 fn source(corpus: &Corpus, content: ContentMode, extras: &[&str], what: &str) -> String {
     let shards = corpus.shards().iter().map(|shard| {
         let mark = match &shard.origin {
@@ -334,7 +334,7 @@ impl Stocking {
     }
 }
 
-/// What a file is called until it is whole.
+/// Returns the path that a file has until it is complete.
 fn pending(folder: &Path, name: &str) -> PathBuf {
     folder.join(name).with_added_extension("part")
 }

@@ -10,7 +10,7 @@ use crate::error::EngineError;
 
 /// A bit for each document of the left side.
 pub(crate) struct Sides {
-    /// Where the right side begins.
+    /// The number of the first document of the right side.
     right: u32,
     /// Documents of the left side with an equal one on the right side.
     both: Bits,

@@ -40,7 +40,7 @@ use crate::store::facts;
 use crate::store::sort::Posting;
 use crate::store::symbols::BlockBuilder;
 
-/// What is known of every document, at fixed width.
+/// The fixed-width record kept for each document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Row {
     /// Number of words; [`Row::REJECTED`] for a record that could not be read.
@@ -53,10 +53,10 @@ pub(crate) struct Row {
     pub(crate) id: u128,
     /// Hash of what it is compared within, by the job's secret.
     pub(crate) within: u64,
-    /// Where its names begin.
+    /// The offset of its names.
     pub(crate) names: u64,
-    /// Where it begins in its shard, and how many bytes it takes there, 0 if that is not known; only of use where the
-    /// shard can be read from any place.
+    /// Its offset in its shard, or its row in a table, and its length there in bytes, 0 if that is not known; only of use where
+    /// the shard can be read from any offset.
     pub(crate) position: u64,
     pub(crate) length: u32,
 }
@@ -95,7 +95,7 @@ impl Row {
     }
 }
 
-/// What is known of a shard.
+/// The metadata of a shard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ShardMeta {
     /// Records found, rejected ones included.
@@ -108,13 +108,13 @@ pub(crate) struct ShardMeta {
     pub(crate) digest: Option<u64>,
 }
 
-/// What is known of a unit.
+/// The metadata of a unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct UnitMeta {
     pub(crate) shards: Vec<ShardMeta>,
     /// Number of key runs of each method.
     pub(crate) key_runs: Vec<usize>,
-    /// What each method that proposes pairs made of the documents.
+    /// The counts of each method that proposes pairs.
     #[serde(default)]
     pub(crate) made: Vec<Made>,
     pub(crate) spooled: bool,
@@ -122,7 +122,7 @@ pub(crate) struct UnitMeta {
     pub(crate) seekable: bool,
 }
 
-/// What a method made of documents.
+/// The counts of the keys and bytes that a method made of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Made {
     /// Keys of all documents together.
@@ -240,10 +240,10 @@ impl Part<'_> {
     }
 }
 
-/// What is kept of a document beside its row, names and payload.
+/// The choice of data to keep of a document beside its row, names and payload.
 #[derive(Clone, Copy)]
 struct Wanted<'s> {
-    /// What it is measured by.
+    /// True if the symbols that it is measured by are kept.
     spooled: bool,
     /// Only keys that pass; nothing else of a document that has none.
     sieve: Option<&'s Sieve>,
@@ -285,7 +285,7 @@ impl ShardMeta {
     }
 }
 
-/// What became of a batch.
+/// The sketches of the documents of a batch.
 #[derive(Default)]
 struct Sketched {
     rows: Vec<Row>,
@@ -296,7 +296,7 @@ struct Sketched {
     made: Vec<Made>,
     spool: Vec<u8>,
     rejected: Vec<u8>,
-    /// What documents are ordered by.
+    /// The values by which documents are ordered.
     values: Vec<u8>,
     ends: Vec<pipeline::ShardEnd>,
 }
@@ -310,7 +310,7 @@ impl Weight for Sketched {
     }
 }
 
-/// Why a document without words is rejected that a method would read.
+/// The reason for the rejection of a document without words that a method would read.
 pub(crate) const NO_WORD: &str = "the run's profile finds no word in it; the profile web would";
 
 /// Everything that a worker uses again for one document after the other.
@@ -337,7 +337,7 @@ impl<'a> Stands<'a> {
     }
 }
 
-/// What a document goes through.
+/// The extractor, the readings and the buffers by which a document is sketched.
 struct Tools {
     extractor: Extractor,
     readings: Readings,
@@ -597,7 +597,7 @@ impl Tools {
     }
 }
 
-/// What a method made of one document.
+/// Counts the keys and bytes that a method made of one document.
 fn made(seat: &Seat, sketch: &Sketch) -> Made {
     let keys = sketch.keys.len() as u64;
     let width = if seat.method.tagged() { 16 } else { 12 };
@@ -644,13 +644,13 @@ impl Sketched {
     }
 }
 
-/// What was found when records of a batch were read again.
+/// The documents of a batch that were read again.
 #[derive(Debug, Default)]
 pub(crate) struct ReadAgain {
     /// Records of the batch, wanted or not.
     pub(crate) records: usize,
     pub(crate) documents: Vec<DocumentAgain>,
-    /// What all of them are measured by, one behind the other.
+    /// The symbols by which they are measured, one document after the other.
     pub(crate) symbols: Vec<u64>,
 }
 

@@ -47,17 +47,17 @@ pub(crate) struct Turn {
     pub(crate) reference: bool,
 }
 
-/// Who can measure two nodes.
+/// Measures the similarity of two nodes.
 pub(crate) trait Judge {
     /// The similarity of `a` to its candidate `b`; nothing when it is out of reach.
     fn candidate(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError>;
-    /// The similarity of `a` to `b`, whom nobody proposed; nothing when it is out of the threshold's reach.
+    /// The similarity of `a` to `b`, a pair that no method proposed; nothing when it is out of the threshold's reach.
     fn near(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError>;
     /// The similarity of `a` to `b`, however low.
     fn any(&mut self, a: u32, b: u32) -> Result<f64, EngineError>;
 }
 
-/// Who knows the neighbours of every node.
+/// Lists the neighbours of every node.
 pub(crate) trait Adjacent {
     /// The neighbours of a node, in any order.
     fn of(&mut self, node: u32) -> Result<&[Neighbour], EngineError>;
@@ -81,7 +81,7 @@ impl Neighbour {
         Neighbour { node, ..Neighbour::default() }
     }
 
-    /// What each of two candidates has for a neighbour.
+    /// Returns both ends of a candidate pair, each with the other one as its neighbour.
     pub(crate) fn ends(a: u32, b: u32) -> [(u32, Self); 2] {
         [(a, Neighbour::candidate(b)), (b, Neighbour::candidate(a))]
     }
@@ -94,7 +94,7 @@ impl Neighbour {
 }
 
 impl Edge {
-    /// What each of the two has for a neighbour.
+    /// Returns both ends of the edge, each with the other one as its neighbour.
     pub(crate) fn ends(&self) -> [(u32, Neighbour); 2] {
         let Edge { a, b, measured } = *self;
         let mut ends = Neighbour::ends(a, b);
@@ -110,7 +110,7 @@ pub(crate) type Take<'t> = dyn FnMut(Removal) -> Result<(), EngineError> + 't;
 /// A number that no document and no node has.
 const NOBODY: u32 = u32::MAX;
 
-/// What is known of a node: 12 bytes.
+/// The state of a node: 12 bytes.
 #[derive(Debug, Clone, Copy)]
 struct State {
     /// Place in keeper order and number of the kept document.
@@ -120,7 +120,7 @@ struct State {
     witness: u32,
 }
 
-/// What the removed documents of a node found, while there are more of them to come.
+/// The witnesses of the removed documents of a node, kept while more of its documents are to come.
 #[derive(Debug, Default)]
 struct Again {
     /// Place of the last of them: neighbours that were kept before it are measured.
@@ -209,7 +209,7 @@ impl Star {
         take(Removal { document: turn.document, witness, similarity, via: witness })
     }
 
-    /// Who stands for a document, if it is to be removed.
+    /// Finds the witness of a document; nothing if the document is to be kept.
     fn witness(
         &mut self,
         place: u32,

@@ -11,7 +11,7 @@ use crate::pipeline::{self, Batch, Unit};
 use crate::sketch::Workshop;
 use crate::store::file::{Run, RunWriter};
 
-/// So often, at most, what was learned so far is written down.
+/// The least time between two saves of what methods have learned so far.
 const PAUSE: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 20 });
 
 /// Sets memory aside for what methods gather and hold.

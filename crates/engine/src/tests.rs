@@ -472,7 +472,7 @@ fn different(documents: u64, seed: u64) -> Vec<(String, String)> {
     lines.lines().map(row).filter(|row| fresh(row)).collect()
 }
 
-/// What a method finds when every document is compared with every other, key by key.
+/// The reference for a method: every document is compared with every other, key by key.
 struct ByHand {
     method: Box<dyn Method>,
     pages: Vec<Features>,

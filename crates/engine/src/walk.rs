@@ -8,7 +8,7 @@ use lookalike_corpus::{Corpus, CorpusError, Format, Item, ReadOptions, Shard};
 use lookalike_model::{Document, Rejection, Skip};
 use lookalike_text::extract::{ContentMode, Extractor};
 
-/// What a long piece of work shares with whoever watches it.
+/// The state that a long piece of work shares with its observers.
 #[derive(Debug, Default)]
 pub struct Watch {
     /// Set from outside: the work ends at the next document.
@@ -28,9 +28,9 @@ pub struct Watch {
 /// One stage of a long piece of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stage {
-    /// What is done, in a word.
+    /// The name of the work, in a word.
     pub name: &'static str,
-    /// How many steps it has, where known; input bytes when `reads` is set.
+    /// The number of its steps, where known; input bytes when `reads` is set.
     pub total: Option<u64>,
     /// The stage reads the input: `bytes` and `documents` tell how far it is.
     pub reads: bool,
@@ -74,7 +74,7 @@ impl Watch {
     }
 }
 
-/// Why a walk through a corpus ended early.
+/// The reason why a walk through a corpus ended early.
 #[derive(Debug)]
 pub enum WalkError {
     /// The corpus could not be read, or what was made of it not written.

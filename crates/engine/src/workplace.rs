@@ -53,7 +53,7 @@ pub struct Workplace {
     recovered: Recovered,
 }
 
-/// What a piece of work is known again by.
+/// The identity of a piece of work, by which a later process recognises it.
 #[derive(Debug, Serialize, Deserialize)]
 struct Ticket {
     recipe: String,
@@ -62,13 +62,13 @@ struct Ticket {
     secret: String,
 }
 
-/// What a finished piece of work remembers.
+/// The field of the `run.json` of a finished piece of work by which its inputs are recognised.
 #[derive(Debug, Deserialize)]
 struct Remembered {
     inputs: String,
 }
 
-/// What is known of the machine and the run: the one file that differs from run to run.
+/// The facts about the machine and the run in `run.json`, the one file that differs from run to run.
 #[derive(Debug, Serialize)]
 struct RunFacts {
     seconds: f64,
@@ -81,14 +81,14 @@ struct RunFacts {
     system: &'static str,
     finished: u64,
     inputs: String,
-    /// Where the inputs lie.
+    /// The addresses of the input files.
     files: Files,
     /// Files that were left out of folders, by reason.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     left_out: BTreeMap<String, Vec<String>>,
 }
 
-/// Where inputs lie: of one corpus as a job has it, of several one list each.
+/// The addresses of input files: one list for one corpus, as in a job, or one list for each of several.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Files {
@@ -183,7 +183,7 @@ impl Workplace {
         &self.secret
     }
 
-    /// Where a file of results goes.
+    /// Returns the path of a file of results.
     pub fn result(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }

@@ -1,13 +1,13 @@
-//! How an index is built, whichever engine it is for.
+//! The building of an index, for any engine.
 
 use crate::engine::EngineError;
 
-/// How an index is built.
+/// The options for building an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Building {
     /// Bytes of memory for postings that are not yet on disk.
     pub memory: usize,
-    /// Only so many bytes of each text are indexed, as some engines do; pages are still given whole.
+    /// Number of bytes of each text that are indexed, as some engines do; pages are still given whole.
     pub first_bytes: Option<usize>,
 }
 
@@ -23,10 +23,10 @@ pub trait IndexBuilder {
     /// fetched, it is `page`.
     fn add(&mut self, url: &str, indexed: &str, page: &str) -> Result<(), EngineError>;
 
-    /// Whether a page with this address was added.
+    /// Returns true if a page with this address was added.
     fn has(&self, url: &str) -> bool;
 
-    /// Ends the index; until then there is none. Number of its pages.
+    /// Ends the index; until then there is none. Returns the number of its pages.
     fn finish(self: Box<Self>) -> Result<u64, EngineError>;
 }
 

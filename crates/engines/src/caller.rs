@@ -1,10 +1,11 @@
-//! Who asks an engine: within a budget, with a pause between calls, again when there was silence, and else no question twice, but for
-//! the few that are asked again to see whether the answer is the same.
+//! The caller of an engine: it keeps to a budget, pauses between calls, asks again when there was no answer, and else asks no
+//! question twice, but for the few that are repeated to see if the answer is the same.
 //!
-//! Every answer goes to a [`Transcript`], and a question that is in it is answered from there. So a job that was stopped goes on by
-//! being run again with the same seed and the same transcript: no call is made a second time. The budget is charged for a recorded
-//! answer as it was for the call itself, the first time that a run uses it; so a run ends where it would have ended without a
-//! transcript, and an estimate states what it would cost, whoever paid. What was really asked is counted beside it.
+//! Every answer goes to a [`Transcript`], and a question that is in it is answered from there. So a job that was stopped is resumed
+//! by running it again with the same seed and the same transcript: no call is made a second time. The budget is charged for a
+//! recorded answer as it was for the call itself, the first time that a run uses it; so a run ends where it would have ended
+//! without a transcript, and an estimate states its full cost, whichever run made the calls. The calls really made are counted
+//! beside it.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -18,24 +19,24 @@ use crate::replay::{Replay, failed, not_recorded};
 use crate::transcript::{Header, Transcript};
 use crate::wary::Wary;
 
-/// How an engine is treated.
+/// The limits and delays for the calls to an engine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Manners {
     /// Most calls: searches, and questions whether it has an address. Each try counts.
     pub calls: u64,
     /// Most fetches of pages. Each try counts.
     pub fetches: u64,
-    /// Least time between the end of a call and the next one; what the engine asks for when nothing is said.
+    /// Least time between the end of a call and the next one; by default the pause that the engine asks for.
     pub pause: Option<Duration>,
     /// Most tries for one question.
     pub tries: u32,
     /// Wait before the second try; doubled for each further one.
     pub back_off: Duration,
-    /// Longest wait before a try. An engine that wants to be left alone for longer ends the run.
+    /// Longest wait before a try. An engine that asks for a longer wait ends the run.
     pub longest_wait: Duration,
-    /// One question in so many is asked a second time, to see whether the answer is the same; none for 0.
+    /// One question in this number is asked a second time, to see if the answer is the same; none for 0.
     pub again: u32,
-    /// Which ones, follows from this and the question.
+    /// The seed that decides, with the question, which ones are.
     pub seed: u64,
     /// Questions that failed in an earlier run are asked anew.
     pub forget_failures: bool,
@@ -60,7 +61,7 @@ impl Default for Manners {
 /// Calls in a row without an answer that end a run: five questions with four tries each. Fetches, too, as long as none had a page.
 const MOST_SILENT: u32 = 20;
 
-/// What was asked so far.
+/// The number of questions asked so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Calls that the budget was charged for, recorded ones included.
@@ -81,32 +82,32 @@ pub struct Counts {
     pub retries: u64,
 }
 
-/// An engine with a budget and a memory.
+/// An engine with a budget and a transcript.
 pub struct Caller {
     engine: Box<dyn SearchEngine>,
     transcript: Transcript,
     manners: Manners,
     counts: Counts,
     wary: Wary,
-    /// When the last call ended.
+    /// The end of the last call.
     last: Option<Instant>,
-    /// Until when the engine wants to be left alone.
+    /// The time before which the engine wants no further call.
     not_before: Option<Instant>,
     /// Calls without an answer since the last one that had one.
     silent: u32,
     /// Fetches without a page, before one had it.
     in_vain: u32,
     has_fetched: bool,
-    /// Nothing may be asked beyond the record.
+    /// True if nothing may be asked beyond the record.
     replays: bool,
     watcher: Option<Watcher>,
 }
 
-/// Sees the engine's name and what was asked before every call that is really made; why nothing more is to be asked ends the run.
+/// Called with the engine's name and the counts before every call that is really made; an error, which states the reason, ends the run.
 pub type Watcher = Box<dyn FnMut(&str, &Counts) -> Result<(), String> + Send>;
 
 impl Caller {
-    /// For an engine, with its record in a file, or one that nobody keeps.
+    /// Wraps an engine, with its transcript in a file, or in a temporary one that is not kept.
     pub fn new(
         engine: Box<dyn SearchEngine>,
         transcript: Option<&Path>,
@@ -123,7 +124,7 @@ impl Caller {
         Ok(Caller::of(engine, transcript, manners, false))
     }
 
-    /// Over a record alone, called so, or as the engine was; counts as the original did.
+    /// Replays a transcript alone, under this name or that of the engine; counts as the original did.
     pub fn replay(name: Option<&str>, path: &Path, manners: Manners) -> Result<Self, EngineError> {
         let transcript = Transcript::read(path)?;
         let engine = Box::new(Replay::open(name, path)?);
@@ -147,14 +148,14 @@ impl Caller {
         }
     }
 
-    /// With somebody who watches every call.
+    /// Sets a watcher of every call.
     #[must_use]
     pub fn watched(mut self, watcher: Watcher) -> Self {
         self.watcher = Some(watcher);
         self
     }
 
-    /// For an engine by its specification, see [`Spec`].
+    /// Opens an engine by its specification, see [`Spec`].
     pub fn open(
         spec: &str,
         options: &Options,
@@ -168,12 +169,12 @@ impl Caller {
         }
     }
 
-    /// What was asked so far.
+    /// Returns the number of questions asked so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// What was amiss so far.
+    /// Returns the contradictions and failures seen so far.
     pub fn wary(&self) -> &Wary {
         &self.wary
     }
@@ -247,7 +248,8 @@ impl Caller {
         Ok(entry.answer)
     }
 
-    /// Counts a call in vain. A page may be barred, or its host away, and others are not: once one was had, fetches do not count.
+    /// Counts a call without an answer. A page may be barred, or its host down, while others are not: once one was fetched, fetches
+    /// do not count.
     fn in_silence(&mut self, ask: &Question) {
         match ask.is_fetch() {
             true => self.in_vain += u32::from(!self.has_fetched),
@@ -255,7 +257,7 @@ impl Caller {
         }
     }
 
-    /// Fails when nothing was answered for long: whoever does not answer should not be asked on.
+    /// Fails when nothing was answered for long: an engine that does not answer should not be asked further.
     fn listens(&mut self, ask: &Question, last: &Answer) -> Result<(), EngineError> {
         let why = match last {
             Answer::Failed(why) => why,
@@ -300,7 +302,7 @@ impl Caller {
         }
     }
 
-    /// One call, after the pause.
+    /// Makes one call, after the pause.
     fn call(&mut self, ask: &Question) -> Result<Answer, EngineError> {
         if let Some(watcher) = &mut self.watcher {
             let name = self.engine.name();
@@ -322,7 +324,7 @@ impl Caller {
         answer
     }
 
-    /// Notes for how long the engine wants to be left alone, whatever is asked next.
+    /// Notes the wait that the engine asks for, whatever is asked next.
     fn leave_alone(&mut self, after: Option<Duration>) -> Result<(), EngineError> {
         let Some(after) = after else { return Ok(()) };
         if after > self.manners.longest_wait {

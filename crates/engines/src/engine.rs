@@ -1,17 +1,17 @@
-//! What a search engine is asked, and what it answers.
+//! The queries to a search engine, and its answers.
 //!
 //! The interface asks for no more than any engine can do: words in, addresses out, and the page behind an address. Whatever an
-//! engine says beyond that (how many pages match, whether there are more) is its own word, and may be wrong.
+//! engine says beyond that (how many pages match, whether there are more) is its own claim, and may be wrong.
 
 use std::fmt::{self, Display};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Says of a question that asking it again is of no use, although others may be answered.
+/// The wait reported for a question that is of no use to ask again, although others may be answered.
 pub const FOR_EVER: Duration = Duration::MAX;
 
-/// How many of the words must be on a page.
+/// The words of a query that must be on a page: all or any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Join {
@@ -21,7 +21,7 @@ pub enum Join {
     Any,
 }
 
-/// What is asked: words, all of which (or any of which) must be on a page.
+/// A query: words, all of which (or any of which) must be on a page.
 ///
 /// Words are plain text. An engine cuts them by its own rules, and none of their characters means anything else to it: a quotation
 /// mark, an asterisk or the word `OR` is looked for like any other, or for want of letters matches nothing.
@@ -30,7 +30,7 @@ pub enum Join {
 pub struct Query {
     /// The words, in the order asked.
     pub words: Vec<String>,
-    /// How many of them must be there.
+    /// The words that must be on a page: all or any.
     pub join: Join,
 }
 
@@ -56,15 +56,15 @@ impl Display for Query {
     }
 }
 
-/// What an engine answers to a query.
+/// The answer of an engine to a query.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Results {
     /// Addresses in the engine's order, at most as many as were asked for.
     pub urls: Vec<String>,
-    /// There are others that are not shown.
+    /// True if there are others that are not shown.
     pub more: bool,
-    /// How many pages match, by the engine's own word, where it says so.
+    /// The number of matching pages by the engine's own claim, if it makes one.
     pub claimed: Option<u64>,
 }
 
@@ -80,13 +80,14 @@ pub struct Fetched {
 
 /// A search engine under study.
 pub trait SearchEngine: Send {
-    /// What it is called in tables and in its transcript.
+    /// Returns its name in tables and in its transcript.
     fn name(&self) -> &str;
 
-    /// What sort of engine it is: `tantivy`, `sqlite`, `http`, or what a transcript says.
+    /// Returns the kind of engine: `tantivy`, `sqlite`, `http`, or the kind in a transcript.
     fn kind(&self) -> &str;
 
-    /// What tells it from another engine of the same name and kind, such as a digest of what is indexed; empty where nothing does.
+    /// Returns a mark that tells it from another engine of the same name and kind, such as a digest of what is indexed; empty if
+    /// there is none.
     fn mark(&self) -> &str {
         ""
     }
@@ -94,28 +95,28 @@ pub trait SearchEngine: Send {
     /// Most results it ever shows for one query.
     fn cap(&self) -> usize;
 
-    /// How long to wait between two calls, unless somebody asks for more.
+    /// Returns the wait between two calls, unless the caller sets another.
     fn pause(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Whether all answers come from a record, so that asking twice is of no use.
+    /// Returns true if all answers come from a record, so that asking twice is of no use.
     fn is_record(&self) -> bool {
         false
     }
 
-    /// Pages that match, at most `limit` of them.
+    /// Searches for pages that match, at most `limit` of them.
     fn search(&mut self, query: &Query, limit: usize) -> Result<Results, EngineError>;
 
-    /// The page behind an address; nothing when it says that there is no such page.
+    /// Fetches the page behind an address; nothing if the engine says that there is no such page.
     fn fetch(&mut self, url: &str) -> Result<Option<Fetched>, EngineError>;
 
-    /// Whether [`has`](Self::has) is answered.
+    /// Returns true if [`has`](Self::has) is answered.
     fn knows_addresses(&self) -> bool {
         false
     }
 
-    /// Whether it has an address, where it can be asked; nothing where it cannot.
+    /// Returns true if it has an address; nothing if it cannot be asked.
     fn has(&mut self, _url: &str) -> Option<Result<bool, EngineError>> {
         None
     }
@@ -163,7 +164,7 @@ impl<E: SearchEngine + ?Sized> SearchEngine for Box<E> {
     }
 }
 
-/// Why a question has no answer.
+/// The reason why a question has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
     /// A time-out, an error of the server, an answer that cannot be read: the next try, or the next question, may fare better.
@@ -173,9 +174,9 @@ pub enum EngineError {
         engine: String,
         /// The question.
         what: String,
-        /// What happened.
+        /// The reason.
         why: String,
-        /// How long the engine wants to be left alone, where it says so; [`FOR_EVER`] when another try is of no use.
+        /// The wait that the engine asks for, if it does; [`FOR_EVER`] when another try is of no use.
         after: Option<Duration>,
     },
     /// No more may be asked.
@@ -185,9 +186,9 @@ pub enum EngineError {
     Spent {
         /// The engine.
         engine: String,
-        /// What is counted: calls or fetches.
+        /// The unit of the budget: calls or fetches.
         what: &'static str,
-        /// How many were allowed.
+        /// The number allowed.
         budget: u64,
     },
     /// A transcript does not have this question.
@@ -205,13 +206,13 @@ pub enum EngineError {
     Broken {
         /// The engine, or what was to become one.
         engine: String,
-        /// What is wrong, and what to do.
+        /// The fault, and the remedy.
         why: String,
     },
 }
 
 impl EngineError {
-    /// Whether only this question failed, and others may fare better.
+    /// Returns true if only this question failed, and others may be answered.
     pub fn is_transient(&self) -> bool {
         matches!(self, EngineError::Unanswered { .. })
     }

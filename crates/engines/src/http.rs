@@ -1,9 +1,9 @@
-//! An engine over HTTP, by a description in TOML: where to ask, and where in its JSON the answers stand.
+//! An engine over HTTP, by a description in TOML: the addresses to ask, and the paths of the answers in its JSON.
 //!
 //! - [`description`]: the file
-//! - `template`, `json_path`: what stands in it
-//! - `hosts`, `wire`: requests, to nobody that the file does not name
-//! - `retry_after`: how long a server wants to be left alone
+//! - `template`, `json_path`: the parts of the file
+//! - `hosts`, `wire`: requests, to no host that the file does not name
+//! - `retry_after`: the wait that a server asks for
 
 pub mod description;
 mod hosts;
@@ -35,7 +35,7 @@ pub struct HttpEngine {
 }
 
 impl HttpEngine {
-    /// By the description in a file; `name` goes before the one in it.
+    /// Opens an engine by the description in a file; `name` takes precedence over the one in it.
     pub fn open(name: Option<&str>, path: &Path, options: &Options) -> Result<Self, EngineError> {
         let mut described = Description::read(name, path)?;
         described.cap = described.cap.min(options.cap.unwrap_or(described.cap));
@@ -173,7 +173,7 @@ fn json(reply: Reply) -> Result<Value, Silence> {
     serde_json::from_slice(&reply.bytes).map_err(|error| Silence::passing(format!("no JSON: {error}")))
 }
 
-/// A count, also one that is written for people.
+/// Reads a count, also one with separators between its digits.
 fn number(value: &Value) -> Option<u64> {
     match value {
         Value::String(text) => {
@@ -185,7 +185,7 @@ fn number(value: &Value) -> Option<u64> {
     }
 }
 
-/// Whether a value says yes: a link to the next page, a count, a list with something in it.
+/// Returns true if a value says yes: a link to the next page, a count above 0, a list with something in it.
 fn is_something(value: &Value) -> bool {
     match value {
         Value::Null => false,

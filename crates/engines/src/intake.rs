@@ -1,5 +1,4 @@
-//! What all builders of indexes share: no address twice, a digest of all that went in, and nothing to be seen before the index is
-//! whole.
+//! The part that all builders of indexes share: no address twice, a digest of all that went in, and no visible index before it is whole.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -12,10 +11,10 @@ use crate::engine::EngineError;
 /// Longest address that is indexed, in bytes.
 const LONGEST_URL: usize = 60_000;
 
-/// Accounts for the pages of an index: no address twice, and a digest of all that went in.
+/// The account of the pages of an index: no address twice, and a digest of all that went in.
 #[derive(Debug)]
 pub(crate) struct Intake {
-    /// For messages.
+    /// The path of the index, for messages.
     name: String,
     options: Building,
     /// Digests of addresses: about 40 bytes for each page.
@@ -34,12 +33,12 @@ impl Intake {
         self.urls.len() as u64
     }
 
-    /// Whether an address was taken in.
+    /// Returns true if an address was taken in.
     pub(crate) fn has(&self, url: &str) -> bool {
         self.urls.contains(&Secret::of_process().digest(url.as_bytes()))
     }
 
-    /// Takes a page in; what of it is indexed.
+    /// Takes a page in; returns the part of it that is indexed.
     pub(crate) fn take<'t>(
         &mut self,
         url: &str,
@@ -60,18 +59,18 @@ impl Intake {
         Ok(indexed)
     }
 
-    /// What tells this index from others.
+    /// Returns the mark that tells this index from others.
     pub(crate) fn mark(&self) -> String {
         format!("{} pages {:032x}", self.urls.len(), self.all)
     }
 }
 
-/// The first bytes of a text, up to the border of a character.
+/// Returns the first bytes of a text, up to the boundary of a character.
 fn first(text: &str, bytes: Option<usize>) -> &str {
     bytes.map_or(text, |bytes| &text[..text.floor_char_boundary(bytes)])
 }
 
-/// Where an index grows until it is whole. Whatever a killed process left there is removed.
+/// Returns the path where an index grows until it is whole, after removing anything that a killed process left there.
 pub(crate) fn unfinished(path: &Path) -> Result<PathBuf, EngineError> {
     let name = path.display().to_string();
     if path.exists() {
@@ -87,7 +86,7 @@ pub(crate) fn unfinished(path: &Path) -> Result<PathBuf, EngineError> {
     }
 }
 
-/// Puts a whole index where it belongs.
+/// Renames a whole index to its final path.
 pub(crate) fn appear(part: &Path, path: &Path) -> Result<(), EngineError> {
     std::fs::rename(part, path).map_err(|error| EngineError::broken(path.display().to_string(), error))
 }

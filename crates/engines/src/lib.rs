@@ -1,8 +1,8 @@
-//! Search engines under study: one small interface to ask any of them for pages, a ledger of what that costs, and a record of
-//! every answer, so that an estimate can be gone on with, repeated and audited.
+//! Search engines under study: one small interface to ask any of them for pages, an account of the calls, and a record of every
+//! answer, so that an estimate can be resumed, repeated and audited.
 //!
-//! An engine is a [`SearchEngine`]: it answers a [`Query`] with addresses, and gives the page behind an address. A [`Caller`] is one
-//! around another: it keeps to a budget, pauses, tries again, writes a transcript and looks for contradictions.
+//! An engine is a [`SearchEngine`]: it answers a [`Query`] with addresses, and gives the page behind an address. A [`Caller`] wraps
+//! another engine: it keeps to a budget, pauses, tries again, writes a transcript and looks for contradictions.
 //!
 //! ```
 //! use lookalike_engines::Query;
@@ -11,14 +11,14 @@
 //! assert_eq!(Query::any(["web", "size"]).to_string(), "web OR size");
 //! ```
 //!
-//! - [`engine`]: what is asked and answered
+//! - [`engine`]: queries, results and the interface of an engine
 //! - [`mod@open`]: from a specification to an engine
 //! - [`caller`]: budget, pauses, retries
 //! - [`transcript`], [`question`]: the record of all answers; [`replay`]: a record as an engine
-//! - [`wary`]: does an engine contradict itself
-//! - [`twisted`]: an engine that does, for tests
+//! - [`wary`]: contradictions in the answers of an engine
+//! - [`twisted`]: an engine that contradicts itself, for tests
 //! - [`building`]: new indexes
-//! - `intake`: what builders of indexes share
+//! - `intake`: the part that builders of indexes share
 //! - `tantivy`, `sqlite`, `http`: engines, by the features of these names
 
 pub mod building;

@@ -1,7 +1,7 @@
-//! From what a person writes on a command line to an engine.
+//! Engines from specifications on a command line.
 //!
 //! `[NAME=]KIND:PATH`, where the kind is `tantivy` (a folder), `sqlite` (a file), `http` (a description in TOML) or `transcript` (a
-//! record). A path alone is looked at. Without a name, an engine is called like its file.
+//! record). The kind of a path alone is detected. Without a name, an engine is called like its file.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 use crate::engine::{EngineError, SearchEngine};
 use crate::replay::Replay;
 
-/// Most results that an engine in the process shows when nothing is said.
+/// Most results that an engine in the process shows by default.
 pub const CAP: usize = 1_000;
 
-/// What a specification leaves open.
+/// Options of an engine that are not in its specification.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// Most results shown for one query. Of an engine over HTTP it can only lower what its description says.
+    /// Most results shown for one query. For an engine over HTTP it can only lower the cap of its description.
     pub cap: Option<usize>,
-    /// Where the value of a secret comes from, by its name; the command line looks into the environment. Secrets are sent to the
-    /// engine and stand in no transcript.
+    /// Returns the value of a secret by its name; the command line reads it from the environment. Secrets are sent to the engine
+    /// and are in no transcript.
     pub secret: fn(&str) -> Option<String>,
 }
 
@@ -29,7 +29,7 @@ impl Default for Options {
     }
 }
 
-/// A sort of engine.
+/// A kind of engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A folder of tantivy.
@@ -49,12 +49,12 @@ const KINDS: [(&str, Kind); 4] = [
     ("transcript", Kind::Transcript),
 ];
 
-/// Which engine is meant.
+/// The specification of an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
-    /// What it is to be called, where that was said.
+    /// Its name, if one was given.
     pub name: Option<String>,
-    /// Its sort.
+    /// Its kind.
     pub kind: Kind,
     /// Its file or folder.
     pub path: PathBuf,
@@ -82,7 +82,7 @@ impl Spec {
         Ok(Spec { name, kind, path: path.to_owned() })
     }
 
-    /// The record, if it is one.
+    /// Returns the path of the transcript, if the engine is one.
     pub fn transcript(&self) -> Option<&Path> {
         (self.kind == Kind::Transcript).then_some(&self.path)
     }
@@ -97,7 +97,7 @@ impl Spec {
         }
     }
 
-    /// What an engine in the process is called.
+    /// Returns the name of an engine in the process.
     #[cfg(any(feature = "tantivy", feature = "sqlite"))]
     fn called(&self) -> String {
         let stem = || self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -159,7 +159,7 @@ fn unknown(spec: &str, path: &Path) -> EngineError {
     EngineError::broken(spec, format!("{what}; write [NAME=]KIND:PATH with a kind of {kinds}"))
 }
 
-/// What sort of engine stands in a path, if any.
+/// Detects the kind of engine at a path, if any.
 fn sniff(path: &Path) -> Option<Kind> {
     if path.join("meta.json").is_file() {
         return Some(Kind::Tantivy);

@@ -11,19 +11,19 @@ use crate::engine::{EngineError, Fetched, Query, Results, SearchEngine};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Question {
-    /// Which pages match.
+    /// A search for pages that match.
     Search {
         /// The words.
         query: Query,
         /// Most addresses wanted.
         limit: usize,
     },
-    /// What stands on a page.
+    /// A request for the text of a page.
     Fetch {
         /// Its address.
         url: String,
     },
-    /// Whether the engine has an address.
+    /// The question whether the engine has an address.
     Has {
         /// The address.
         url: String,
@@ -31,12 +31,12 @@ pub enum Question {
 }
 
 impl Question {
-    /// Whether it asks for a page; else it is a call.
+    /// Returns true if it asks for a page; else it is a call.
     pub(crate) fn is_fetch(&self) -> bool {
         matches!(self, Question::Fetch { .. })
     }
 
-    /// What tells it from all others.
+    /// Returns a key that tells it from all other questions.
     pub(crate) fn key(&self) -> u128 {
         let (kind, limit, words) = match self {
             Question::Search { query, limit } => (query.join as u8, *limit as u64, &query.words[..]),
@@ -53,8 +53,8 @@ impl Question {
         digest(&bytes)
     }
 
-    /// A number from 0 to 1, 1 excluded, that follows from the question, a seed and a count: chance that a run which goes on meets
-    /// again.
+    /// Returns a number from 0 to 1, 1 excluded, that follows from the question, a seed and a count: a run that is resumed meets
+    /// the same chance.
     pub(crate) fn chance(&self, seed: u64, count: u64) -> f64 {
         let key = self.key();
         let bits = nth(count + 1, nth(seed, key as u64) ^ (key >> 64) as u64);
@@ -84,17 +84,17 @@ impl Display for Question {
     }
 }
 
-/// What came of a question.
+/// The answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Answer {
-    /// Of a search.
+    /// The results of a search.
     Results(Results),
-    /// Of a fetch; nothing when there is no such page.
+    /// The page of a fetch; nothing if there is no such page.
     Page(Option<Fetched>),
-    /// Whether it has an address.
+    /// True if the engine has an address.
     Has(bool),
-    /// None, after all tries.
+    /// No answer after all tries; the reason.
     Failed(String),
 }
 
@@ -102,13 +102,13 @@ pub enum Answer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// What was asked.
+    /// The question.
     pub ask: Question,
-    /// How many tries that took.
+    /// The number of tries that it took.
     pub tries: u32,
-    /// What was answered.
+    /// The answer.
     pub answer: Answer,
-    /// What was answered when it was asked once more, to see whether that is the same.
+    /// The answer when it was asked once more, to see if it is the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<Answer>,
 }

@@ -6,10 +6,10 @@ use crate::engine::{EngineError, Fetched, Query, Results, SearchEngine};
 use crate::question::{Answer, Question};
 use crate::transcript::{Header, Transcript};
 
-/// An engine that is a record.
+/// An engine that answers from a record.
 ///
-/// A [`Caller`](crate::Caller) that goes over a record should be made by [`Caller::replay`](crate::Caller::replay): it counts as the
-/// original did, tries and all.
+/// A [`Caller`](crate::Caller) over a record should be made by [`Caller::replay`](crate::Caller::replay): it counts as the original
+/// did, tries included.
 #[derive(Debug)]
 pub struct Replay {
     transcript: Transcript,
@@ -17,7 +17,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Of the transcript in this file, called so, or as the engine was.
+    /// Opens the transcript in this file, under this name or that of the engine.
     pub fn open(name: Option<&str>, path: &Path) -> Result<Self, EngineError> {
         let transcript = Transcript::read(path)?;
         let name = name.unwrap_or(&transcript.header().engine).to_owned();
@@ -40,12 +40,12 @@ impl Replay {
     }
 }
 
-/// The error for a question that nobody asked.
+/// The error for a question that was not asked.
 pub(crate) fn not_recorded(engine: &str, ask: &Question) -> EngineError {
     EngineError::NotRecorded { engine: engine.to_owned(), what: ask.to_string() }
 }
 
-/// The error for a recorded failure, or for an answer that belongs to another sort of question.
+/// The error for a recorded failure, or for an answer to another kind of question.
 pub(crate) fn failed(engine: &str, ask: &Question, answer: &Answer) -> EngineError {
     let why = answer.failure().unwrap_or("the record has an answer of another sort").to_owned();
     EngineError::Unanswered { engine: engine.to_owned(), what: ask.to_string(), why, after: None }

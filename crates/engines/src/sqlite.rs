@@ -14,10 +14,11 @@ use crate::building::{Building, IndexBuilder};
 use crate::engine::{EngineError, Fetched, Join, Query, Results, SearchEngine};
 use crate::intake::{Intake, appear, unfinished};
 
-/// What tells our files from others.
+/// The application id that tells our files from others.
 const APPLICATION: i64 = 0x6c6f_6f6b;
 
-/// Texts beside words, since what is indexed need not be what is fetched; and beside addresses, since a list of results needs no texts.
+/// The tables: texts apart from words, since what is indexed need not be what is fetched, and apart from addresses, since a list of
+/// results needs no texts.
 const TABLES: &str = "
     CREATE TABLE about (mark TEXT NOT NULL);
     CREATE TABLE address (number INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE);
@@ -25,7 +26,7 @@ const TABLES: &str = "
     CREATE VIRTUAL TABLE words USING fts5 (text, content = '', tokenize = 'unicode61 remove_diacritics 0');
 ";
 
-/// Addresses are looked up only for what is shown.
+/// The query for results; addresses are looked up only for those shown.
 const FOUND: &str = "
     SELECT address.url FROM (
         SELECT rowid AS number, rank AS place FROM words WHERE words MATCH ?1 ORDER BY rank, rowid LIMIT ?2
@@ -35,7 +36,7 @@ const FOUND: &str = "
 const TEXT: &str =
     "SELECT text FROM page JOIN address ON address.number = page.number WHERE address.url = ?1";
 
-/// Most bytes of a file that are read as memory.
+/// Most bytes of a file that are memory-mapped.
 const MAPPED: i64 = 1 << 40;
 
 /// Builds an index.
@@ -47,7 +48,7 @@ pub struct SqliteBuilder {
 }
 
 impl SqliteBuilder {
-    /// In a file that does not exist yet.
+    /// Begins an index in a file that does not exist yet.
     pub fn create(path: &Path, options: &Building) -> Result<Box<Self>, EngineError> {
         let part = unfinished(path)?;
         let created = Connection::open(&part).and_then(|file| {
@@ -76,7 +77,7 @@ impl SqliteBuilder {
         Ok(())
     }
 
-    /// One segment, so that questions are answered fast.
+    /// Merges the index into one segment, so that queries are answered fast, and writes the mark.
     fn end(&self) -> rusqlite::Result<()> {
         self.file.execute("INSERT INTO words (words) VALUES ('optimize')", [])?;
         self.file.execute("INSERT INTO about (mark) VALUES (?1)", [self.intake.mark()])?;

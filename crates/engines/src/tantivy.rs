@@ -21,7 +21,7 @@ use crate::building::{Building, IndexBuilder};
 use crate::engine::{EngineError, Fetched, Join, Query, Results, SearchEngine};
 use crate::intake::{Intake, appear, unfinished};
 
-/// Name of the recipe from text to words.
+/// Name of the tokeniser.
 const CUT: &str = "lookalike";
 
 /// Least memory that tantivy works with.
@@ -67,7 +67,7 @@ pub struct TantivyBuilder {
 }
 
 impl TantivyBuilder {
-    /// In a folder that does not exist yet.
+    /// Begins an index in a folder that does not exist yet.
     pub fn create(path: &Path, options: &Building) -> Result<Box<Self>, EngineError> {
         let broken = |error: TantivyError| EngineError::broken(path.display().to_string(), error);
         let part = unfinished(path)?;
@@ -174,7 +174,7 @@ impl TantivyEngine {
         EngineError::broken(&self.name, error)
     }
 
-    /// What a word is looked for by; nothing for a word without letters and digits.
+    /// Returns the query for a word; nothing for a word without letters and digits.
     fn word(&mut self, word: &str) -> Option<Box<dyn tantivy::query::Query>> {
         let mut terms = Vec::new();
         let mut pieces = self.cut.token_stream(word);
@@ -188,7 +188,7 @@ impl TantivyEngine {
         }
     }
 
-    /// What a query is looked for by; nothing for one that no page can match.
+    /// Returns the query of the library; nothing for one that no page can match.
     fn query(&mut self, query: &Query) -> Option<BooleanQuery> {
         let words: Vec<_> = query.words.iter().map(|word| self.word(word)).collect();
         let occur = match query.join {

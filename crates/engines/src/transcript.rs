@@ -1,8 +1,8 @@
-//! The record of everything an engine was asked and answered: JSON lines, only ever appended to.
+//! The record of all questions to an engine and their answers: JSON lines, only ever appended to.
 //!
-//! The first line says whose record it is ([`Header`]), every other one is an [`Entry`]. In memory is for each question only where
-//! its line stands: about 60 bytes, and none of the texts. A line is written in one go and ends with a line feed, so that after a kill
-//! at most the last one is torn; it is cut off. Anything else that cannot be read is damage, and is said.
+//! The first line names the engine ([`Header`]), every other one is an [`Entry`]. Memory holds only the offset of the line of each
+//! question: about 60 bytes, and none of the texts. A line is written in one go and ends with a line feed, so that after a kill at
+//! most the last one is torn; it is cut off. Anything else that cannot be read is damage, and is reported.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -17,7 +17,7 @@ use crate::question::{Answer, Entry, Question};
 /// Version of the format.
 const VERSION: u32 = 1;
 
-/// Whose record it is.
+/// The first line of a transcript, which names its engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -28,16 +28,16 @@ pub struct Header {
     pub engine: String,
     /// Its kind.
     pub kind: String,
-    /// What tells it from others of that name and kind.
+    /// The mark that tells it from others of that name and kind.
     pub mark: String,
     /// Most results that it shows.
     pub cap: usize,
-    /// Whether it can be asked for addresses.
+    /// True if it can be asked for addresses.
     pub addresses: bool,
 }
 
 impl Header {
-    /// For an engine's record.
+    /// Returns the header for an engine's record.
     pub fn of(engine: &impl SearchEngine) -> Self {
         Header {
             version: VERSION,
@@ -49,7 +49,7 @@ impl Header {
         }
     }
 
-    /// What stands in the way of going on with a record that begins with `other`.
+    /// Returns the reason why a record that begins with `other` cannot be continued, if there is one.
     fn differs_from(&self, other: &Header) -> Option<String> {
         let fields = [
             ("engine", &self.engine, &other.engine),
@@ -65,12 +65,12 @@ impl Header {
     }
 }
 
-/// Where a line stands.
+/// The position of a line in the file.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     offset: u64,
     length: u32,
-    /// Whether this process has used it, or written it.
+    /// True if this process has used it, or written it.
     used: bool,
 }
 
@@ -78,7 +78,7 @@ struct Line {
 #[derive(Debug)]
 pub struct Transcript {
     file: File,
-    /// For messages.
+    /// The path of the file, for messages.
     name: String,
     header: Header,
     lines: HashMap<u128, Line>,
@@ -89,20 +89,20 @@ pub struct Transcript {
 /// A line that was found.
 #[derive(Debug)]
 pub struct Found {
-    /// What it says.
+    /// The question and its answer.
     pub entry: Entry,
-    /// Whether this process has not used it yet.
+    /// True if this process has not used it yet.
     pub first: bool,
 }
 
-/// What is read of a line when a file is opened: the question, and whether the answer is one.
+/// The part of a line that is read when a file is opened: the question, and the kind of its answer.
 #[derive(Deserialize)]
 struct Glance {
     ask: Question,
     answer: Verdict,
 }
 
-/// Whether an answer is one; its contents are passed over.
+/// The kind of an answer; its contents are skipped.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Verdict {
@@ -113,7 +113,7 @@ enum Verdict {
 }
 
 impl Transcript {
-    /// Goes on with the record in `path`, or begins it. A record of another engine is refused, and so is one that another process
+    /// Continues the record in `path`, or begins it. A record of another engine is refused, and so is one that another process
     /// writes to. With `forget_failures`, questions that failed in earlier processes are as if never asked.
     pub fn open(path: &Path, header: Header, forget_failures: bool) -> Result<Self, EngineError> {
         let name = path.display().to_string();
@@ -139,7 +139,7 @@ impl Transcript {
         Ok(transcript)
     }
 
-    /// A record that nobody keeps.
+    /// Creates a temporary record that is not kept.
     pub fn scratch(header: Header) -> Result<Self, EngineError> {
         let name = "a temporary transcript".to_owned();
         let file = tempfile::tempfile().map_err(|error| EngineError::broken(&name, error))?;
@@ -149,7 +149,7 @@ impl Transcript {
         Ok(transcript)
     }
 
-    /// A record to be read and not added to. A torn last line is passed over, and stays.
+    /// Opens a record for reading only. A torn last line is skipped, and stays.
     pub fn read(path: &Path) -> Result<Self, EngineError> {
         let name = path.display().to_string();
         let file = File::open(path)
@@ -171,7 +171,7 @@ impl Transcript {
         Ok(transcript)
     }
 
-    /// Whose record it is.
+    /// Returns the header, which names the engine.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -181,7 +181,7 @@ impl Transcript {
         self.lines.len()
     }
 
-    /// The line of a question.
+    /// Finds the line of a question.
     pub fn find(&mut self, ask: &Question) -> Result<Option<Found>, EngineError> {
         let Some(line) = self.lines.get(&ask.key()) else { return Ok(None) };
         let first = !line.used;
@@ -285,11 +285,11 @@ impl Transcript {
     }
 }
 
-/// What a file begins with.
+/// The first line of a file.
 enum First {
     /// No whole line.
     Torn(Vec<u8>),
-    /// A header of so many bytes.
+    /// A header and its length in bytes.
     Header(Header, u64),
 }
 
@@ -313,7 +313,7 @@ fn line_of(value: &impl Serialize) -> Result<Vec<u8>, EngineError> {
 }
 
 impl Answer {
-    /// The sentence of a failure.
+    /// Returns the reason of a failure.
     pub(crate) fn failure(&self) -> Option<&str> {
         match self {
             Answer::Failed(why) => Some(why),

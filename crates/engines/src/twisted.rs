@@ -1,6 +1,6 @@
-//! An engine that lies on purpose, for tests and demonstrations of what lies do to an estimate and whether they are seen.
+//! An engine that lies on purpose, for tests and demonstrations of the effect of lies on an estimate, and of their detection.
 //!
-//! What it does follows from the seed, the question and how often that was asked before: a run that goes on meets the same lies.
+//! Its lies follow from the seed, the question and the number of times that it was asked before: a run that is resumed meets the same ones.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use lookalike_text::hash::word;
 use crate::engine::{EngineError, Fetched, Query, Results, SearchEngine};
 use crate::question::Question;
 
-/// How an engine lies; by default not at all.
+/// The lies of an engine; none by default.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Twist {
-    /// Where chance comes from.
+    /// The seed of every random choice.
     pub seed: u64,
     /// Claimed counts are multiplied by this.
     pub claims: f64,
@@ -31,12 +31,12 @@ impl Default for Twist {
     }
 }
 
-/// An engine with a twist.
+/// An engine that lies.
 pub struct Twisted<E> {
     engine: E,
     twist: Twist,
     mark: String,
-    /// How often a question was asked, by its key.
+    /// The number of times that a question was asked, by its key.
     asked: HashMap<u128, u64>,
 }
 
@@ -47,7 +47,7 @@ impl<E: SearchEngine> Twisted<E> {
         Twisted { engine, twist, mark, asked: HashMap::new() }
     }
 
-    /// How often this was asked before; silence now and then.
+    /// Counts a question and returns the number of times that it was asked; fails with the probability of the twist.
     fn times(&mut self, ask: &Question) -> Result<u64, EngineError> {
         let times = self.asked.entry(ask.key()).or_default();
         *times += 1;

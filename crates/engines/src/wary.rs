@@ -1,7 +1,7 @@
-//! Does an engine contradict itself? Counts of what cannot be true together, so that a lying engine is flagged and its lies do not
-//! become part of an estimate unseen.
+//! Detection of an engine that contradicts itself: counts of answers that cannot be true together, so that a lying engine is
+//! flagged and its lies do not become part of an estimate unseen.
 //!
-//! What it cannot see: lies that agree with each other. An engine that leaves pages out of every answer, counts included, is simply a
+//! Lies that agree with each other are not detected. An engine that leaves pages out of every answer, counts included, is simply a
 //! smaller engine.
 
 use std::collections::HashSet;
@@ -11,14 +11,14 @@ use serde::Serialize;
 use crate::engine::{Query, Results};
 use crate::question::Answer;
 
-/// How often something was amiss, of so many times that it was looked for.
+/// The number of faults of one kind, and the number of cases looked at.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// Times that it was amiss.
+    /// Cases with the fault.
     pub amiss: u64,
-    /// Times that it was looked for.
+    /// Cases looked at.
     pub of: u64,
-    /// The first case.
+    /// The first case with the fault.
     pub first: Option<String>,
 }
 
@@ -37,7 +37,7 @@ impl Tally {
     }
 }
 
-/// What was seen of an engine.
+/// The faults seen in the answers of an engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Wary {
     /// Answers with more addresses than were asked for.
@@ -48,7 +48,7 @@ pub struct Wary {
     pub claims_too_few: Tally,
     /// Answers that claim more matches than they show, and that nothing is left out.
     pub claims_too_many: Tally,
-    /// Answers that leave something out although there was room for it.
+    /// Answers that leave matches out although more were asked for.
     pub holds_back: Tally,
     /// Questions asked again that had another answer.
     pub unsteady: Tally,
@@ -100,7 +100,7 @@ impl Wary {
         self.contradicting().iter().map(|(tally, _)| tally.amiss).sum()
     }
 
-    /// What was amiss, a sentence for each sort; none when nothing was.
+    /// Returns a sentence for each kind of fault seen.
     pub fn sentences(&self) -> Vec<String> {
         let silent = (&self.unanswered, "questions were not answered");
         self.contradicting()

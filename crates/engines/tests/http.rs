@@ -1,4 +1,4 @@
-//! What an engine over HTTP may do, and what not: whom it talks to, how much it reads, what it makes of odd answers.
+//! Tests of the limits of an engine over HTTP: the hosts that it talks to, the bytes that it reads, and odd answers.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn engine(server: &Server, description: &str) -> Box<dyn SearchEngine> {
     open(server.describe(folder.path(), description).to_str().unwrap(), &options).unwrap()
 }
 
-/// Why a question was not answered, and whether another try is of use.
+/// Returns the reason why a question was not answered, and true if another try is of use.
 fn silence(error: EngineError) -> (String, bool) {
     match error {
         EngineError::Unanswered { why, after, .. } => (why, after != Some(FOR_EVER)),
@@ -125,7 +125,7 @@ fn pages_become_text() {
     }
 }
 
-/// What is read out of an answer, by a description.
+/// Returns the results read from an answer by a description, and the number asked for.
 fn read(answer: serde_json::Value, description: &str, limit: usize) -> (Result<String, String>, String) {
     let server = Server::start(move |_| Response::json(&answer));
     let results = engine(&server, description).search(&Query::all(["a"]), limit);

@@ -1,4 +1,4 @@
-//! What asking costs, and that it is on record: budget, pauses, retries, transcripts, lies.
+//! Tests of the account of calls and of its record: budget, pauses, retries, transcripts, lies.
 
 mod common;
 

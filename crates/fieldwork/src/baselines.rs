@@ -1,13 +1,13 @@
-//! What others would have said: published estimators of sizes and ratios, asked through the same desk, so that they can stand beside
-//! [`crate::size`] and [`mod@crate::compare`] at the same cost.
+//! Published estimators of sizes and ratios, run through the same interface, so that they can be compared with [`crate::size`] and
+//! [`mod@crate::compare`] at the same cost.
 //!
-//! Each gives its estimate, what that cost, and one sentence on how it is known to be wrong. A budget that ends is no mistake: what was
-//! learned until then is used. Whoever compares them gives each a desk and a budget of its own; the list is [`SIZES`] and [`RATIOS`].
+//! Each gives its estimate, its cost, and one sentence on its known bias. A budget that ends is no error: the draws until then are
+//! used. To compare them, give each a [`Desk`] and a budget of its own; the list is [`SIZES`] and [`RATIOS`].
 //!
 //! - [`broder`]: Broder and others 2006, with one pool of queries and with two
 //! - [`captures`]: capture and recapture on what random words find
 //! - [`lower_bound`]: one query for frequent words
-//! - [`bharat_broder`]: Bharat and Broder 1998, ratios from what engines share
+//! - [`bharat_broder`]: Bharat and Broder 1998, ratios from the overlap of engines
 //! - [`lawrence_giles`]: Lawrence and Giles 1998, ratios from counts of results
 //! - `lexicon`: queries of two words
 
@@ -23,12 +23,12 @@ use lookalike_engines::EngineError;
 
 use crate::desk::{Cost, Desk};
 
-/// How a baseline is asked for.
+/// The parameters of a baseline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// Most random queries; the budget of the engine ends them sooner, as a rule.
     pub queries: usize,
-    /// What all chance follows from.
+    /// The seed of every random choice.
     pub seed: u64,
 }
 
@@ -38,16 +38,16 @@ impl Default for Plan {
     }
 }
 
-/// What one estimator says.
+/// The result of one estimator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Baseline {
-    /// Which one.
+    /// The name of the estimator.
     pub name: &'static str,
-    /// Pages of the engine, or how many times as many the first engine has as the second; none when too little was seen.
+    /// Pages of the engine, or the size of the first engine divided by that of the second; none when too little was seen.
     pub estimate: Option<Estimate>,
-    /// What it took.
+    /// The cost of the estimate.
     pub cost: Cost,
-    /// How it is known to be wrong.
+    /// The known bias, in one sentence.
     pub bias: &'static str,
 }
 

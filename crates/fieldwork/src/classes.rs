@@ -1,8 +1,8 @@
-//! How many pages an index has when near-duplicates count once.
+//! The number of pages of an index when near-duplicates count once.
 //!
-//! Of a page that was met, the engine is asked for its likes by a strong query; a page that is one of `c` counts `1/c`. The weighted mean
-//! of that is the share of the index that is left when of each class one stays. Likes that a strong query does not find are not seen, so
-//! the share may be too high, never too low by much.
+//! For a page that was met, the engine is asked for its near-duplicates by a strong query; a page that is one of `c` counts `1/c`.
+//! The weighted mean of that is the share of the index that is left when of each class one stays. Near-duplicates that a strong
+//! query does not find are not seen, so the share may be too high, never too low by much.
 
 use lookalike_census::{Estimate, Random};
 use lookalike_engines::EngineError;
@@ -17,8 +17,8 @@ const LOOKED_AT: usize = 20;
 /// Rounds of a bootstrap.
 const ROUNDS: u64 = 400;
 
-/// The share of an index that is left when of near-duplicates one stays, from one page of each draw and at most so many; nothing when
-/// no page could be asked for. Ends quietly with the budget.
+/// Estimates the share of an index that is left when of near-duplicates one stays, from one page of each draw and at most `most`
+/// pages, and returns it with their number; nothing when no page could be asked for. An empty budget ends it without an error.
 pub fn distinct(
     desk: &mut Desk<'_>,
     draws: &[Draw],
@@ -57,7 +57,7 @@ pub fn distinct(
     Ok(Some((Estimate::share_with(value, spread.error, as_good), seen.len())))
 }
 
-/// How many pages the engine has that are like this one, itself included; nothing when it cannot be asked.
+/// Returns the number of pages of the engine that are like this one, itself included; nothing when that cannot be asked.
 fn likes(desk: &mut Desk<'_>, page: PageId) -> Result<Option<usize>, EngineError> {
     let Some(contents) = desk.read(page).cloned() else { return Ok(None) };
     let query = desk.own().rarest(&contents.known, STRONG);

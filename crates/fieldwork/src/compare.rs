@@ -1,10 +1,10 @@
-//! What engines share, and how large they are beside each other.
+//! The overlap of engines, and the ratios of their sizes.
 //!
-//! Pages are drawn from every engine in turn, with the weights that make them uniform, and looked for in all others. `f_xy` is what share
-//! of `x` is in `y`; both directions together give `|x|/|y| = f_yx/f_xy`, whatever the sizes are. The same draws also give each engine's
-//! size by itself ([`crate::size`]), and so a second ratio; the two are put together by their errors, which a bootstrap over draws tells,
-//! and how far they go together. The overlap needs no pages that cannot be met, the sizes need no page to be found: where one is weak,
-//! the other often is not.
+//! Pages are drawn from every engine in turn, with the weights that make them uniform, and looked for in all others. `f_xy` is the
+//! share of `x` that is in `y`; both directions together give `|x|/|y| = f_yx/f_xy`, whatever the sizes are. The same draws also
+//! give each engine's size by itself ([`crate::size`]), and so a second ratio; the two are combined by their errors and their
+//! covariance, both from a bootstrap over draws. The overlap needs no pages that cannot be met, the sizes need no page to be found:
+//! where one is weak, the other often is not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ const ROUNDS: u64 = 300;
 /// A page that was drawn from one engine and looked for in the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Checked {
-    /// How many pages it stands for.
+    /// The number of pages that it stands for.
     pub weight: f64,
     /// Engines that answered, as bits; the one that it was drawn from is always among them.
     pub asked: u64,
@@ -34,14 +34,14 @@ pub struct Checked {
     pub found: u64,
 }
 
-/// What came of one draw.
+/// The result of one draw.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawn {
     /// The pages.
     pub pages: Vec<Checked>,
-    /// What it says about the size of its engine.
+    /// Its estimate of the size of the engine.
     pub size: f64,
-    /// What its query finds at home.
+    /// The weight of the own documents that its query finds, for [`crate::regression`].
     pub at_home: f64,
 }
 
@@ -52,19 +52,19 @@ pub struct Side {
     pub name: String,
     /// Its draws.
     pub draws: Vec<Drawn>,
-    /// The mean of what queries find at home, over all of them.
+    /// The mean of `at_home` over all queries of the pool.
     pub known: f64,
-    /// The relative error that pages leave which no query reaches.
+    /// The relative error due to pages that no query reaches.
     pub unsure: f64,
     /// Pages that were found under another address.
     pub alike: u64,
-    /// Pages that were looked for in vain because of silence.
+    /// Pages that were looked for without an answer.
     pub unknown: u64,
-    /// What was amiss.
+    /// The faults met in sampling.
     pub amiss: Amiss,
 }
 
-/// What was found.
+/// The estimates of a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// `f_xy` of every two engines, by rows; nothing on the diagonal.
@@ -79,7 +79,8 @@ pub struct Comparison {
     pub sizes: Vec<Option<Estimate>>,
     /// All pages of all engines, in units of the first.
     pub union: Option<Estimate>,
-    /// Pages by which engines have them, in units of the first: the engines as bits, and how many pages. Together they are the union.
+    /// Pages by the set of engines that have them, in units of the first: the engines as bits, and the number of pages. Together
+    /// they are the union.
     pub parts: Vec<(u64, Estimate)>,
     /// The sum of squares that overlaps leave when all pairs are fitted together.
     pub squares: Option<f64>,
@@ -122,7 +123,7 @@ pub fn draw(desks: &mut [Desk<'_>], plan: &Plan) -> Result<Vec<Side>, FieldError
         .collect())
 }
 
-/// One draw, whose pages are looked for in all other engines. Pages that could not be looked for everywhere are there all the same.
+/// Makes one draw, and looks for its pages in all other engines. Pages that could not be looked for everywhere are kept all the same.
 fn one(
     desks: &mut [Desk<'_>],
     sampler: &mut Sampler<'_>,
@@ -151,7 +152,7 @@ fn one(
     Ok((draw, pages))
 }
 
-/// Draws with what they say about the size, pages that cannot be met included.
+/// Draws with their estimates of the size, pages that cannot be met included.
 struct Weighed {
     draws: Vec<Drawn>,
     known: f64,
@@ -183,7 +184,7 @@ fn weighed(draws: Vec<(Draw, Vec<Checked>)>, sampler: &Sampler<'_>, desk: &Desk<
     Weighed { draws, known, unsure: reach.unsure(share) }
 }
 
-/// What share of the pages of `x` is in `y`, by these draws.
+/// Returns the share of the pages of these draws' engine that is in `y`.
 fn share(draws: &[&Drawn], y: usize) -> Option<f64> {
     let asked = draws.iter().flat_map(|draw| &draw.pages).filter(|page| page.asked >> y & 1 == 1);
     let (all, found) = asked.fold((0.0, 0.0), |(all, found), page| {
@@ -192,8 +193,8 @@ fn share(draws: &[&Drawn], y: usize) -> Option<f64> {
     (all > 0.0).then(|| found / all)
 }
 
-/// By which engines have a page, as bits: what share of the pages that is, by the number of those engines. Each of them meets the page, so
-/// that together they count it once. Nothing when no page was looked for everywhere.
+/// Returns, for each set of engines as bits, the share of the pages that just these engines have, divided by their number. Each of
+/// them meets the page, so that together they count it once. Nothing when no page was looked for everywhere.
 fn parts(draws: &[&Drawn], engines: usize) -> Option<BTreeMap<u64, f64>> {
     let everywhere = (1u64 << engines) - 1;
     let (mut all, mut parts) = (0.0, BTreeMap::new());
@@ -205,7 +206,7 @@ fn parts(draws: &[&Drawn], engines: usize) -> Option<BTreeMap<u64, f64>> {
     (all > 0.0).then_some(parts)
 }
 
-/// All that one set of draws says; the bootstrap asks for it again and again.
+/// The estimates from one set of draws; the bootstrap makes them again and again.
 struct Said {
     shares: Shares,
     by_overlap: Option<Vec<f64>>,
@@ -230,12 +231,12 @@ fn said(draws: &[Vec<&Drawn>], known: &[f64]) -> Said {
     }
 }
 
-/// As many draws, each of them any of these.
+/// Draws as many again, with replacement.
 fn again<'d>(draws: &[&'d Drawn], random: &mut Random) -> Vec<&'d Drawn> {
     draws.iter().filter_map(|_| random.pick(draws).copied()).collect()
 }
 
-/// Works out what the draws say.
+/// Estimates overlaps and sizes from the draws.
 pub fn compare(sides: &[Side], seed: u64) -> Comparison {
     let known: Vec<f64> = sides.iter().map(|side| side.known).collect();
     let all: Vec<Vec<&Drawn>> = sides.iter().map(|side| side.draws.iter().collect()).collect();
@@ -299,7 +300,7 @@ pub fn compare(sides: &[Side], seed: u64) -> Comparison {
     found
 }
 
-/// What a draw's pages weigh that were looked for in an engine.
+/// Returns the weight of a draw's pages that were looked for in an engine.
 fn looked_for(draw: &Drawn, engine: usize) -> f64 {
     draw.pages.iter().filter(|page| page.asked >> engine & 1 == 1).map(|page| page.weight).sum()
 }
@@ -308,7 +309,7 @@ fn widened(estimate: Option<Estimate>, relative: f64) -> Option<Estimate> {
     estimate.map(|estimate| if relative > 0.0 { estimate.widened(relative) } else { estimate })
 }
 
-/// Two ratios, the first with this weight, on the scale of logarithms; one where there is no other.
+/// Combines two ratios, the first with this weight, on the scale of logarithms; one where there is no other.
 fn both(one: Option<f64>, other: Option<f64>, weight: f64) -> Option<f64> {
     match (one, other) {
         (Some(one), Some(other)) => Some((weight * one.ln() + (1.0 - weight) * other.ln()).exp()),
@@ -316,7 +317,8 @@ fn both(one: Option<f64>, other: Option<f64>, weight: f64) -> Option<f64> {
     }
 }
 
-/// The weight of the first of two numbers that leaves the least error, by how they spread and go together; the second has one more error.
+/// Returns the weight of the first of two numbers that leaves the least error, by their variances and covariance; the second has
+/// the additional error `unsure`.
 fn balance(
     rounds: &[Said],
     one: impl Fn(&Said) -> Option<f64>,

@@ -1,8 +1,8 @@
-//! What share of a web an engine has: pages that a walk met are looked for in it, one by one, until the budget is spent.
+//! The share of a web that an engine has: pages that a walk met are looked for in it, one by one, until the budget is spent.
 //!
-//! Which pages, and what they say of all, is worked out in [`lookalike_census::walks::checks`]. A page is looked for by its address and its
-//! rarest words ([`crate::presence`]), or by its address alone where no texts are at hand and the engine can be asked for one. How
-//! rare a word is, the walk's own pages tell.
+//! The choice of the pages, and the estimate from them, are made in [`lookalike_census::walks::checks`]. A page is looked for by
+//! its address and its rarest words ([`crate::presence`]), or by its address alone where no texts are given and the engine can be
+//! asked for one. The frequencies of words are those in the pages of the walk.
 //!
 //! In memory: 16 bytes for each different word of a page of the walk and about 60 for each word of all, so that 10,000 pages of
 //! 300 different words take some 60 MB; no texts.
@@ -17,11 +17,11 @@ use crate::desk::{Contents, Desk};
 use crate::own::Own;
 use crate::presence::{Presence, STRONG, look_for};
 
-/// What is known of the pages of a walk, and the words of all of them.
+/// The addresses and words of the pages of a walk, and the words of all of them.
 #[derive(Debug, Clone, Default)]
 pub struct Shelf {
     own: Own,
-    /// None for pages whose text is not at hand yet.
+    /// None for pages whose text is not known yet.
     pages: HashMap<u32, Option<Page>>,
 }
 
@@ -33,12 +33,12 @@ struct Page {
 }
 
 impl Shelf {
-    /// For these pages of a walk.
+    /// Creates an entry without text for each of these pages of a walk.
     pub fn new(due: &[Due]) -> Self {
         Shelf { own: Own::new(), pages: due.iter().map(|due| (due.page, None)).collect() }
     }
 
-    /// Takes the address and the text of a page, unless it is no page of the walk, or its text is here already.
+    /// Adds the address and the text of a page, unless it is no page of the walk, or its text is here already.
     pub fn add(&mut self, page: u32, url: &str, text: &str) {
         let Some(place @ None) = self.pages.get_mut(&page) else { return };
         self.own.add(text);
@@ -46,7 +46,7 @@ impl Shelf {
         *place = Some(Page { url: url.to_owned(), contents: Some(Contents::of(text, &self.own)) });
     }
 
-    /// Names all pages that have no text, so that they are looked for by address alone.
+    /// Sets the addresses of all pages that have no text, so that they are looked for by address alone.
     pub fn name(&mut self, address: impl Fn(u32) -> String) {
         for (&number, page) in self.pages.iter_mut().filter(|(_, page)| page.is_none()) {
             *page = Some(Page { url: address(number), contents: None });
@@ -69,7 +69,7 @@ impl Shelf {
     }
 }
 
-/// What came of looking.
+/// The outcome of looking for pages in an engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Looked {
     /// Pages that were looked for.
@@ -80,13 +80,13 @@ pub struct Looked {
     pub alike: u64,
     /// Those that it does not have.
     pub missing: u64,
-    /// Those for which it kept silent.
+    /// Those for which it did not answer.
     pub silent: u64,
-    /// Pages that could not be looked for, since their text is not at hand.
+    /// Pages that could not be looked for, since their text is not known.
     pub without_text: u64,
     /// The same, since they have no words to ask for.
     pub without_words: u64,
-    /// Whether it has them, page by page in their order; nothing where that is not known.
+    /// True for each page that it has, in the order of the pages; nothing where that is not known.
     #[serde(skip)]
     pub seen: Vec<Option<bool>>,
 }

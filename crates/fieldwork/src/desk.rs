@@ -1,4 +1,4 @@
-//! Asks one engine and remembers what it said: answers to single words, and what is on fetched pages.
+//! A client of one engine that remembers its answers to single words, and the words of fetched pages.
 //!
 //! In memory: 4 bytes for each result of a word that was asked for, 12 for each different word of a fetched page, and for each different
 //! page that was a result its address twice and some 60 bytes.
@@ -14,7 +14,7 @@ use crate::words;
 /// A page, by the number that its address got here.
 pub type PageId = u32;
 
-/// What came of asking for a word.
+/// The result of asking for a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
     /// All pages with it.
@@ -35,7 +35,7 @@ impl Found {
     }
 }
 
-/// What is on a page.
+/// The words of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Contents {
     /// Its words that the own corpus has, ascending, each once.
@@ -47,7 +47,7 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// What is on a page with this text.
+    /// Reads the words of a text.
     pub fn of(text: &str, own: &Own) -> Self {
         let (mut known, mut all) = (Vec::new(), Vec::new());
         words::each(text, |word| {
@@ -78,7 +78,7 @@ impl Contents {
     }
 }
 
-/// What was asked of an engine. Answers that are remembered are free.
+/// The number of questions to an engine. Answers that are remembered are free.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Cost {
     /// Searches.
@@ -103,12 +103,12 @@ impl std::ops::Sub for Cost {
     }
 }
 
-/// Whether a question was not even asked, since the budget is used up.
+/// Returns true if a question was not even asked, since the budget is used up.
 fn is_spent<T>(answer: &Result<T, EngineError>) -> bool {
     matches!(answer, Err(EngineError::Spent { .. }))
 }
 
-/// One engine, seen by who asks.
+/// A client of one engine, with the own corpus and the answers so far.
 pub struct Desk<'a> {
     engine: &'a mut dyn SearchEngine,
     own: &'a Own,
@@ -117,16 +117,16 @@ pub struct Desk<'a> {
     numbers: HashMap<String, PageId>,
     answers: HashMap<WordId, Found>,
     pages: HashMap<PageId, Option<Contents>>,
-    /// Pages that were asked for in vain, and may be there.
+    /// Pages whose fetch had no answer, and that may exist.
     not_heard: HashSet<PageId>,
     cost: Cost,
     heard: bool,
-    /// Why a search had no answer, the last time.
+    /// The reason why a search had no answer, the last time.
     silence: Option<String>,
 }
 
 impl<'a> Desk<'a> {
-    /// For an engine that is asked for at most `limit` results.
+    /// Creates a client that asks an engine for at most `limit` results.
     pub fn new(engine: &'a mut dyn SearchEngine, own: &'a Own, limit: usize) -> Self {
         let limit = limit.min(engine.cap());
         let (urls, numbers) = (Vec::new(), HashMap::new());
@@ -161,7 +161,7 @@ impl<'a> Desk<'a> {
         self.limit
     }
 
-    /// What was asked of the engine so far.
+    /// Returns the number of questions to the engine so far.
     pub fn cost(&self) -> Cost {
         self.cost
     }
@@ -186,12 +186,12 @@ impl<'a> Desk<'a> {
         number
     }
 
-    /// What is known of a word without asking.
+    /// Returns the remembered answer for a word, without asking.
     pub fn known(&self, word: WordId) -> Option<&Found> {
         self.answers.get(&word)
     }
 
-    /// Asks for a word, once. An empty budget and a broken engine are errors; silence is an answer.
+    /// Asks for a word, once. An empty budget and a broken engine are errors; no answer is [`Found::Silence`].
     pub fn search(&mut self, word: WordId) -> Result<&Found, EngineError> {
         if !self.answers.contains_key(&word) {
             let query = Query::all([self.own.spelling(word)]);
@@ -210,14 +210,14 @@ impl<'a> Desk<'a> {
         Ok(&self.answers[&word])
     }
 
-    /// Asks for pages with all of these words, in the engine's order; nothing when it keeps silent.
+    /// Asks for pages with all of these words, in the engine's order; nothing when it does not answer.
     pub fn search_all(&mut self, words: &[WordId]) -> Result<Option<Vec<PageId>>, EngineError> {
         let query = Query::all(words.iter().map(|&word| self.own.spelling(word)));
         let results = self.ask(&query)?;
         Ok(results.map(|results| results.urls.iter().map(|url| self.number(url)).collect()))
     }
 
-    /// Asks for pages with any of these words; what the engine says, or nothing when it keeps silent.
+    /// Asks for pages with any of these words; nothing when the engine does not answer.
     pub fn search_any(&mut self, words: &[WordId]) -> Result<Option<Results>, EngineError> {
         self.ask(&Query::any(words.iter().map(|&word| self.own.spelling(word))))
     }
@@ -240,17 +240,17 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Why a search had no answer, the last time that one had none.
+    /// Returns the reason why a search had no answer, the last time that one had none.
     pub fn silence(&self) -> Option<&str> {
         self.silence.as_deref()
     }
 
-    /// Whether any question was answered.
+    /// Returns true if any search was answered.
     pub fn has_heard(&self) -> bool {
         self.heard
     }
 
-    /// What is on a page, fetched once; nothing where it cannot be had.
+    /// Returns the words of a page, fetched once; nothing if it cannot be fetched.
     pub fn contents(&mut self, page: PageId) -> Result<Option<&Contents>, EngineError> {
         if !self.pages.contains_key(&page) {
             let answer = self.engine.fetch(&self.urls[page as usize]);
@@ -268,12 +268,12 @@ impl<'a> Desk<'a> {
         Ok(self.pages[&page].as_ref())
     }
 
-    /// Whether a page was asked for and there was no answer, so that nobody knows what is on it.
+    /// Returns true if the fetch of a page had no answer, so that its words are not known.
     pub fn is_silent(&self, page: PageId) -> bool {
         self.not_heard.contains(&page)
     }
 
-    /// What is on a page that was fetched.
+    /// Returns the words of a page that was fetched.
     pub fn read(&self, page: PageId) -> Option<&Contents> {
         self.pages.get(&page)?.as_ref()
     }

@@ -1,19 +1,20 @@
-//! Goes out to search engines with a budget and comes home with samples: how large an index is, how much two of them share, what a
-//! random page of theirs is like.
+//! Measurements of search engines within a budget: the size of an index, the overlap of two of them, and the properties of a random
+//! page of theirs.
 //!
-//! Who measures has documents of its own ([`Own`]), whose words are the queries; the [`Desk`] asks an engine and remembers what it
-//! said; a [`Pool`] of queries is drawn from, page by page ([`sampling`]); what the draws say is worked out here and in
-//! `lookalike-census`, which knows estimators and no engines.
+//! The measurer has documents of its own ([`Own`]), whose words are the queries; the [`Desk`] asks an engine and remembers its
+//! answers; queries are drawn from a [`Pool`], and pages from their results ([`sampling`]). The estimates from the draws are made
+//! here and in `lookalike-census`, which has estimators and no engines.
 //!
 //! - [`words`]: words as engines cut them
-//! - [`own`]: the documents of who measures
+//! - [`own`]: the documents of the measurer
 //! - [`desk`]: asking, fetching, remembering
-//! - [`pool`]: which queries are drawn, and how often
+//! - [`pool`]: the queries, and the probability of drawing each
 //! - [`sampling`]: pages with the weights that make them uniform
-//! - [`size`]: how large an index is; [`classes`]: and without its near-duplicates
-//! - [`presence`]: whether an engine has a page; [`mod@compare`]: what engines share; [`coverage`]: what an engine has of a web
-//! - [`baselines`]: what others would have said
-//! - [`regression`]: the error that a known mean takes away
+//! - [`size`]: the size of an index; [`classes`]: the size without near-duplicates
+//! - [`presence`]: the test whether an engine has a page; [`mod@compare`]: the overlap of engines; [`coverage`]: the share of a web
+//!   that an engine has
+//! - [`baselines`]: published estimators, for comparison
+//! - [`regression`]: the reduction of the error by a known mean
 
 pub mod baselines;
 pub mod classes;
@@ -34,18 +35,18 @@ pub use pool::Pool;
 
 use lookalike_engines::EngineError;
 
-/// Why there is no estimate.
+/// The reason why there is no estimate.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FieldError {
     /// The engine cannot be asked any more, for a reason other than an empty budget.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The documents at home have no words to ask for.
+    /// The own corpus has too few words to ask for.
     #[error(
         "the own corpus has {0} words that are in two documents or more, and at least 50 are wanted; give more own documents"
     )]
     FewWords(usize),
-    /// The budget ended before anything was learned.
+    /// The budget ended before there were enough draws.
     #[error("{engine} was asked {calls} times, and only {draws} draws came of it; allow more calls")]
     FewDraws {
         /// The engine.
@@ -55,15 +56,15 @@ pub enum FieldError {
         /// Draws that came of them.
         draws: usize,
     },
-    /// Nobody answers.
+    /// The engine answered no question.
     #[error("{engine} answered no question{}; see whether it can be asked at all, and allow more calls", because(.why))]
     Silent {
         /// The engine.
         engine: String,
-        /// Why the last one had no answer.
+        /// The reason why the last one had no answer.
         why: Option<String>,
     },
-    /// There are results, and none of them is of use.
+    /// There are results, and none of them could be read and has the word asked for.
     #[error(
         "{engine} shows results, but of {looked_at} that were looked at none could be read and has the word asked for; see to how its pages are fetched"
     )]
@@ -73,7 +74,7 @@ pub enum FieldError {
         /// Results that were looked at.
         looked_at: u64,
     },
-    /// Nothing of what was asked for is there.
+    /// The engine has none of the pages asked for.
     #[error(
         "{engine} has none of the pages that the own corpus' words ask for; choose an own corpus that is more like it"
     )]

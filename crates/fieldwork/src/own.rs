@@ -1,4 +1,4 @@
-//! The documents of who measures: where queries come from, and what is known before anyone is asked.
+//! The documents of the measurer: the source of queries, and of all that is known before an engine is asked.
 
 use std::collections::HashMap;
 
@@ -18,19 +18,19 @@ pub struct Own {
     numbers: HashMap<String, WordId>,
     spellings: Vec<String>,
     frequencies: Vec<u32>,
-    /// Where the words of each document end.
+    /// The end of the words of each document.
     ends: Vec<usize>,
     words: Vec<WordId>,
     digest: u128,
 }
 
 impl Own {
-    /// No documents yet.
+    /// Creates a corpus without documents.
     pub fn new() -> Self {
         Own::default()
     }
 
-    /// Takes a document.
+    /// Adds a document.
     pub fn add(&mut self, text: &str) {
         self.digest = self.digest.wrapping_add(hash::digest(text.as_bytes()));
         let start = self.words.len();
@@ -62,7 +62,7 @@ impl Own {
         self.ends.push(self.words.len());
     }
 
-    /// What tells these documents from others, in whatever order they came.
+    /// Returns a digest that tells these documents from others, in whatever order they came.
     pub fn digest(&self) -> u128 {
         self.digest
     }
@@ -95,17 +95,17 @@ impl Own {
         self.numbers.get(word).copied()
     }
 
-    /// How a word is spelled.
+    /// Returns the spelling of a word.
     pub fn spelling(&self, word: WordId) -> &str {
         &self.spellings[word as usize]
     }
 
-    /// In how many documents a word is.
+    /// Returns the number of documents that a word is in.
     pub fn frequency(&self, word: WordId) -> u32 {
         self.frequencies[word as usize]
     }
 
-    /// Words that are fit to be queries and stand in so many documents or more, in the order of the alphabet.
+    /// Returns the words that are fit to be queries and are in at least `least` documents, in alphabetical order.
     pub fn queries(&self, least: u32) -> Vec<WordId> {
         let fit = |word: &WordId| self.frequency(*word) >= least && words::is_query(self.spelling(*word));
         let mut found: Vec<WordId> = (0..self.vocabulary() as WordId).filter(fit).collect();
@@ -121,7 +121,7 @@ impl Own {
         words
     }
 
-    /// The rarest known words of a page, ties by the alphabet: what a page is looked for by.
+    /// Returns the rarest known words of a page, ties by the alphabet: the query by which a page is looked for.
     pub fn rarest(&self, words: &[WordId], most: usize) -> Vec<WordId> {
         let mut known: Vec<WordId> =
             words.iter().copied().filter(|&word| words::is_query(self.spelling(word))).collect();

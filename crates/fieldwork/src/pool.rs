@@ -1,9 +1,10 @@
-//! Which queries are drawn, and how often each.
+//! The pool of queries, and the probability of drawing each.
 //!
-//! The pool is the own corpus' words that stand in two documents or more. A short pilot tells how many pages of the engine stand behind
-//! one own document; words for which more pages are to be expected than the engine shows, or nearly as many, are left out, since they
-//! would be asked in vain. Where hardly any are left, since the engine shows few results, words of one document are taken, too. The others are drawn in proportion to their frequency at home, up to a bound: queries that find more say more, but those that
-//! find very much say little beyond that.
+//! The pool is the own corpus' words that are in two documents or more. A short pilot estimates how many pages the engine has for
+//! each own document; words for which more pages are to be expected than the engine shows, or nearly as many, are left out, since
+//! they would be asked in vain. Where hardly any are left, since the engine shows few results, words of one document are taken,
+//! too. The others are drawn in proportion to their frequency in the own corpus, up to a bound: queries that find more say more,
+//! but those that find very much say little beyond that.
 
 use lookalike_census::Random;
 use lookalike_engines::EngineError;
@@ -13,44 +14,44 @@ use crate::desk::{Desk, Found};
 use crate::own::{Own, WordId};
 use crate::sampling::has_digits;
 
-/// Frequency at home beyond which a word is drawn no more often.
+/// Frequency in the own corpus beyond which a word is drawn no more often.
 pub const BOUND: u32 = 30;
 
-/// Words are left out when more pages are expected for them than this share of what the engine shows.
+/// Words are left out when more pages are expected for them than this share of the results that the engine shows.
 pub const MARGIN: f64 = 0.6;
 
-/// When no words of so many own documents could be asked for, those of one are taken, too.
+/// Words of one own document are taken, too, if those of this number of documents are expected to find too much.
 const FEW: u32 = 4;
 
-/// Questions of a pilot.
+/// Queries of a pilot.
 pub const PILOT: usize = 60;
 
 /// Queries with the probability of each.
 #[derive(Debug, Clone)]
 pub struct Pool {
-    /// The words, by frequency at home.
+    /// The words, by frequency in the own corpus.
     words: Vec<WordId>,
     /// For each of them its probability and those of all before it.
     cumulated: Vec<f64>,
-    /// For each word of the vocabulary its place in the pool, or none.
+    /// For each word of the vocabulary its index in the pool, or [`NONE`].
     places: Vec<u32>,
     /// Pages of the engine for each own document, by the pilot.
     scale: f64,
-    /// Fewest own documents that a word stands in.
+    /// Fewest own documents that a word is in.
     least: u32,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl Pool {
-    /// For an engine that has so many pages for each own document and shows `limit`.
+    /// Makes the pool for an engine that has `scale` pages for each own document and shows `limit` results.
     pub fn new(own: &Own, scale: f64, limit: usize) -> Self {
         let most = MARGIN * limit as f64 / scale;
         let least = if most < f64::from(FEW) { 1 } else { 2 };
         Pool::of(own, (least, most.max(2.0)), scale)
     }
 
-    /// All words that stand in so many own documents.
+    /// Makes the pool of all words that are in at least `least` and at most `most` own documents.
     fn of(own: &Own, (least, most): (u32, f64), scale: f64) -> Self {
         let mut words = own.queries(least);
         words.retain(|&word| f64::from(own.frequency(word)) <= most);
@@ -71,8 +72,9 @@ impl Pool {
         Pool { words, cumulated, places, scale, least }
     }
 
-    /// What each query would find at home: the sum of one over the degrees of its documents, each weighed, by its probability; and the
-    /// mean of that over draws, which is what all own documents that the pool reaches weigh together.
+    /// Returns the result of each query in the own corpus: the weights of its documents, each divided by the degree, summed and
+    /// divided by the probability of the query; and the mean of that over draws, which is the total weight of the own documents
+    /// that the pool reaches.
     pub fn at_home(&self, own: &Own, weigh: impl Fn(&[WordId]) -> f64) -> (Vec<f64>, f64) {
         let mut found = vec![0.0; self.words.len()];
         let mut all = 0.0;
@@ -103,50 +105,51 @@ impl Pool {
         self.words.is_empty()
     }
 
-    /// The word at a place.
+    /// Returns the word at an index.
     pub fn word(&self, place: usize) -> WordId {
         self.words[place]
     }
 
-    /// The place of a word, if it is in the pool.
+    /// Returns the index of a word, if it is in the pool.
     pub fn place(&self, word: WordId) -> Option<usize> {
         let place = self.places[word as usize];
         (place != NONE).then_some(place as usize)
     }
 
-    /// How many of these words are in the pool.
+    /// Returns the number of these words that are in the pool.
     pub fn degree(&self, words: &[WordId]) -> usize {
         words.iter().filter(|&&word| self.places[word as usize] != NONE).count()
     }
 
-    /// How likely a draw is.
+    /// Returns the probability of drawing the query at an index.
     pub fn probability(&self, place: usize) -> f64 {
         self.cumulated[place] - if place == 0 { 0.0 } else { self.cumulated[place - 1] }
     }
 
-    /// Draws a query; its place. `stratum` of `strata` equal parts of the probability.
+    /// Draws a query from part `stratum` of `strata` equal parts of the probability; returns its index.
     pub fn draw(&self, (stratum, strata): (usize, usize), random: &mut Random) -> usize {
         let at = (stratum as f64 + random.unit()) / strata as f64;
         self.cumulated.partition_point(|&below| below <= at).min(self.words.len() - 1)
     }
 
-    /// How many pages of the engine are to be expected for a word.
+    /// Returns the number of pages of the engine to be expected for a word.
     pub fn expected(&self, own: &Own, word: WordId) -> f64 {
         f64::from(own.frequency(word)) * self.scale
     }
 
-    /// How likely a document like the own ones is reached by the pool, by how many different words it has.
+    /// Estimates the probability that the pool reaches a document like the own ones, by the number of its different words.
     ///
-    /// Each own document is looked at as if it were not at home: its words must stand in as many others as the pool wants, and at least one of them must be
-    /// usable. How likely that is follows from the words that were asked for, by how many pages were to be expected for them. A page has
-    /// a word that finds many pages more often than one that finds few, so words that were asked for count as often as they found pages.
+    /// Each own document is treated as if it were not in the own corpus: its words must be in as many others as the pool wants, and
+    /// at least one of them must be usable. The probability of that follows from the words that were asked for, by the number of
+    /// pages expected for them. A page has a word that finds many pages more often than one that finds few, so words that were
+    /// asked for count as often as they found pages.
     ///
     /// Engines that index a part of pages, or cut words otherwise, do not find a page by all of its words (`by_own_word`, for words without
     /// digits and with).
     ///
-    /// What is to be expected depends on whether the engine prefers long pages: own documents count as many times as the engine has
-    /// pages of their length, by the pages that were met (length in different words, and weight). For that it must be known how likely pages
-    /// of a length are met: a few rounds lead there.
+    /// The number of pages expected depends on whether the engine prefers long pages: own documents count as many times as the
+    /// engine has pages of their length, by the pages that were met (length in different words, and weight). That needs the
+    /// probability that pages of a length are met, which is found in a few rounds.
     pub fn reach(&self, desk: &Desk<'_>, met: &[(usize, f64)], by_own_word: [f64; 2]) -> Reach {
         let mut found = [0.0; CLASSES];
         met.iter().for_each(|&(words, weight)| found[length_class(words)] += weight);
@@ -160,7 +163,7 @@ impl Pool {
         reach
     }
 
-    /// The same, where an own document of each class of lengths stands for so many pages.
+    /// The same, where an own document of each class of lengths stands for `times` pages.
     fn reach_by(&self, desk: &Desk<'_>, times: &[f64; CLASSES], by_own_word: [f64; 2]) -> Reach {
         let own = desk.own();
         let mut expected = vec![0.0; own.vocabulary()];
@@ -187,8 +190,8 @@ impl Pool {
         reach
     }
 
-    /// By class of what was to be expected, which share of the words that were asked for showed all of their pages; each word as often as
-    /// it has pages.
+    /// Returns, by class of the number of pages expected, the share of the words asked for that showed all of their pages; each
+    /// word counts as often as it has pages.
     fn usable_shares(&self, desk: &Desk<'_>, expected: &[f64]) -> [f64; CLASSES] {
         // Before anyone was asked, a word is believed to be usable.
         let mut counts = [(1.0, 1.0); CLASSES];
@@ -208,32 +211,32 @@ impl Pool {
     }
 }
 
-/// Rounds that find out how likely pages are met.
+/// Rounds to find the probability that pages are met.
 const ROUNDS: usize = 3;
 
-/// Classes of frequencies: four for each doubling.
+/// Number of classes of frequencies, four for each doubling.
 const CLASSES: usize = 128;
 
 fn class(count: f64) -> usize {
     ((4.0 * count.max(1.0).log2()) as usize).min(CLASSES - 1)
 }
 
-/// Classes of lengths: two for each doubling.
+/// Returns the class of a length: two for each doubling.
 fn length_class(words: usize) -> usize {
     class(words as f64) / 2
 }
 
-/// Documents of all lengths that are added to those of one, so that few do not decide.
+/// Number of average documents that are added to those of one length, so that few documents do not decide.
 const DRAWN_IN: f64 = 5.0;
 
-/// Least probability of being reached that a page is weighed by. Pages that are met more rarely are more than anyone can stand for.
+/// Least probability of being reached that a page is weighed by, so that no page that is met by rare luck weighs too much.
 const LEAST: f64 = 0.05;
 
-/// How far off the number of pages that no query reaches may be, as a standard error and a share of that number: they are counted by
-/// own documents of their length, and nothing says that these are alike.
+/// The relative standard error of the number of pages that no query reaches: they are counted by own documents of their length, and
+/// nothing says that these are alike.
 const UNLIKE: f64 = 0.25;
 
-/// How likely documents are reached, by the number of their different words.
+/// The probability that documents are reached, by the number of their different words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reach {
     /// For each class, two for each doubling: documents that are reached, and all.
@@ -241,8 +244,8 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// How likely a page with so many different words is reached: the share among own documents of about that length, drawn a little
-    /// towards that of all.
+    /// Returns the probability that a page with `words` different words is reached: the share among own documents of about that
+    /// length, drawn a little towards that of all.
     pub fn of(&self, words: usize) -> f64 {
         self.of_class(length_class(words))
     }
@@ -252,8 +255,8 @@ impl Reach {
         ((sum + DRAWN_IN * self.mean()) / (all + DRAWN_IN)).max(LEAST)
     }
 
-    /// How many pages an own document of each class of lengths stands for, given what all pages met weigh and how many own documents
-    /// there are.
+    /// Returns the number of pages that an own document of each class of lengths stands for, given the weight of all pages met and
+    /// the number of own documents in each class.
     fn times(&self, found: &[f64; CLASSES], at_home: &[f64; CLASSES]) -> [f64; CLASSES] {
         let pages: Vec<f64> =
             found.iter().enumerate().map(|(class, found)| found / self.of_class(class)).collect();
@@ -261,20 +264,20 @@ impl Reach {
         std::array::from_fn(|class| (pages[class] + DRAWN_IN * all) / (at_home[class] + DRAWN_IN))
     }
 
-    /// How likely an own document is reached.
+    /// Returns the probability that an own document is reached.
     pub fn mean(&self) -> f64 {
         let (sum, all) =
             self.sums.iter().fold((0.0, 0.0), |(sum, all), class| (sum + class.0, all + class.1));
         if all > 0.0 { sum / all } else { 0.0 }
     }
 
-    /// The relative error of a size where this share was reached: what counting own documents leaves open, and how far the engine's pages may differ from
-    /// them.
+    /// Returns the relative error of a size where this share was reached: that of counting own documents, and the possible
+    /// difference between them and the engine's pages.
     pub fn unsure(&self, share: f64) -> f64 {
         self.error().hypot(UNLIKE * (1.0 - share.min(1.0)))
     }
 
-    /// The relative error that counting own documents leaves.
+    /// Returns the relative error of counting own documents.
     fn error(&self) -> f64 {
         let all: f64 = self.sums.iter().map(|class| class.1).sum();
         let mean = self.mean();
@@ -282,7 +285,7 @@ impl Reach {
     }
 }
 
-/// Asks an engine a little, and makes the pool for it.
+/// Makes the pool for an engine, after a short pilot.
 pub fn explore(desk: &mut Desk<'_>, random: &mut Random) -> Result<Pool, FieldError> {
     let (words, engine) = (desk.own().queries(2).len(), desk.name().to_owned());
     if words < FEWEST_WORDS {
@@ -311,9 +314,9 @@ fn silent(desk: &Desk<'_>) -> FieldError {
 /// Fewest words of the own corpus that make a pool.
 const FEWEST_WORDS: usize = 50;
 
-/// Pages of the engine for each own document: the median over words of pages found by document frequency at home. Words with more pages than
-/// the engine shows count as if it showed all, which is no matter as long as they are less than half; else rarer words are asked for.
-/// None when no question was answered.
+/// Estimates the pages of the engine for each own document: the median over words of pages found by document frequency in the own
+/// corpus. Words with more pages than the engine shows count as if it showed all, which does no harm as long as they are less than
+/// half; else rarer words are asked for. None when no question was answered.
 fn pilot(desk: &mut Desk<'_>, random: &mut Random) -> Result<Option<f64>, EngineError> {
     let mut most = f64::INFINITY;
     loop {

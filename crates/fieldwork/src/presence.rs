@@ -1,7 +1,8 @@
-//! Whether an engine has a page: by its address where the engine can be asked for one, else by a strong query of the page's rarest words.
+//! The test for the presence of a page in an engine: by its address if the engine can be asked for one, and if it is not found so,
+//! by a strong query of the page's rarest words.
 //!
-//! With a strong query a page is there when its address, in canonical form, is among the results, or a page that has almost the same
-//! words. Pages that no word of the own corpus is on cannot be asked for.
+//! With a strong query a page counts as present when its address, in canonical form, is among the results, or a page that has
+//! almost the same words. Pages without a word of the own corpus cannot be asked for.
 
 use lookalike_engines::EngineError;
 use lookalike_overlap::canonical::canonical;
@@ -11,13 +12,13 @@ use crate::desk::{Contents, Desk};
 /// Words of a strong query.
 pub const STRONG: usize = 8;
 
-/// Share of words in common from which on two pages are one.
+/// Share of words in common from which on two pages count as the same.
 pub const SAME: f64 = 0.9;
 
 /// Results of a strong query that are looked at.
 const LOOKED_AT: usize = 5;
 
-/// What a check says.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
     /// The engine has the address.
@@ -26,12 +27,12 @@ pub enum Presence {
     Alike,
     /// It has neither.
     Missing,
-    /// It kept silent, or there is nothing to ask for.
+    /// It did not answer, or there is nothing to ask for.
     Unknown,
 }
 
 impl Presence {
-    /// Whether it is there, where that is known.
+    /// Returns true if the page is there; nothing if that is not known.
     pub fn found(self) -> Option<bool> {
         match self {
             Presence::There | Presence::Alike => Some(true),

@@ -1,9 +1,9 @@
-//! The mean of draws whose companions have a known mean.
+//! The mean of draws whose companion values have a known mean.
 //!
-//! Every draw of a query says two things: what it found in the engine, and what it would have found in the own corpus. The mean of the
-//! second over all queries is known without asking anyone. So where a sample of queries happened to find too much at home, it found
-//! too much abroad as well, and that is taken off. Bias of the order of one over the number of draws; the error is that of the
-//! residuals.
+//! Every draw of a query gives two values: its results in the engine, and those that it would have in the own corpus. The mean of
+//! the second over all queries is known without asking. So where a sample of queries happened to find too much in the own corpus,
+//! it found too much in the engine as well, and that is taken off. Bias of the order of one over the number of draws; the error is
+//! that of the residuals.
 
 use lookalike_census::Estimate;
 

@@ -4,16 +4,17 @@
 //! that much more often, so it weighs `1/d`; the sum of these weights over all results, by `p(q)`, has the number of pages that the pool
 //! reaches as its mean. A query is usable when it has results and the engine shows all of them.
 //!
-//! **One over a degree, unbiased.** The queries that might find `x` are the pool's words on it, `|preds|` of them; which of them are usable
-//! would cost a question each. Instead they are drawn at random until one is usable *and has `x` among its results*; with `t` draws, the
-//! mean of `t/|preds|` is `1/d`. That the results must have `x` is what keeps the estimate right for engines that index the first part of
-//! a page only, or cut words otherwise than we do: what they do not find by a word does not count, whatever stands on the page. Nor
-//! does what they find by a word that is not on it as we read it, such as another form of the word or the text of a link: a query finds a page when
-//! both sides say so.
+//! **One over a degree, unbiased.** The queries that might find `x` are the pool's words on it, `|preds|` of them; which of them
+//! are usable would cost a question each. Instead they are drawn at random until one is usable *and has `x` among its results*;
+//! with `t` draws, the mean of `t/|preds|` is `1/d`. That the results must have `x` keeps the estimate right for engines that index
+//! the first part of a page only, or cut words otherwise than we do: pages that they do not find by a word do not count, even if
+//! the word is on the page. Nor do pages that they find by a word that is not on them as we read them, such as another form of the
+//! word or the text of a link: a query finds a page when both sides say so.
 //!
-//! **Fewer questions.** Nearly always the first draw is good, and `t = 1`. So it is looked up only with a probability `ρ`, and what came
-//! of it beyond 1 is divided by `ρ`: the mean stays the same. How often looking up pays is learned on the way, apart for words that are
-//! expected to find few pages and for those that may find too many, and apart for words with digits, which engines cut in many ways.
+//! **Fewer questions.** Nearly always the first draw is good, and `t = 1`. So it is looked up only with a probability `ρ`, and the
+//! excess over 1 is divided by `ρ`: the mean stays the same. How often looking up pays is learned on the way, apart for words that
+//! are expected to find few pages and for those that may find too many, and apart for words with digits, which engines cut in many
+//! ways.
 
 use lookalike_census::Random;
 use lookalike_engines::EngineError;
@@ -33,33 +34,33 @@ const STRATA: usize = 50;
 pub struct Met {
     /// The page.
     pub page: PageId,
-    /// How many pages of the engine it stands for, in this draw.
+    /// The number of pages of the engine that it stands for, in this draw.
     pub weight: f64,
 }
 
-/// What came of one query.
+/// The result of one query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draw {
     /// The query.
     pub word: WordId,
     /// Results of it, none when it was not usable.
     pub results: usize,
-    /// How many of them were looked at.
+    /// The number of results that were looked at.
     pub looked_at: usize,
-    /// The pages that were looked at; their weights sum to what this draw says about the size.
+    /// The pages that could be read and have the word; the sum of their weights is the draw's estimate of the size.
     pub met: Vec<Met>,
-    /// Its place in the pool.
+    /// Its index in the pool.
     pub place: usize,
 }
 
 impl Draw {
-    /// What this draw says about the number of pages that the pool reaches.
+    /// Returns the draw's estimate of the number of pages that the pool reaches.
     pub fn size(&self) -> f64 {
         self.met.iter().map(|met| met.weight).sum()
     }
 }
 
-/// How often a first draw was not good, for words of one sort.
+/// The number of first draws that were looked up, and of those that were not good, for words of one sort.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Experience {
     looked_up: u32,
@@ -67,22 +68,22 @@ struct Experience {
 }
 
 impl Experience {
-    /// With which probability the next one is looked up: the root of how often that showed something, which is where questions and
-    /// error balance, within bounds.
+    /// Returns the probability with which the next one is looked up: the root of the share that was not good, which balances
+    /// questions and error, within bounds.
     fn probability(self) -> f64 {
         let bad = (f64::from(self.bad) + 0.5) / (f64::from(self.looked_up) + 5.0);
         (1.5 * bad.sqrt()).clamp(0.1, 1.0)
     }
 }
 
-/// What was amiss.
+/// The faults met in sampling.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Amiss {
     /// Queries without an answer.
     pub silent: u64,
-    /// Results that were asked for without an answer; others stand for them.
+    /// Results whose fetch had no answer; others count for them.
     pub not_fetched: u64,
-    /// Results that are no pages, by the word of who was asked for them.
+    /// Results that are no pages, according to the one asked for them.
     pub gone: u64,
     /// Results that do not have the word asked for.
     pub without_word: u64,
@@ -97,18 +98,18 @@ pub struct Sampler<'p> {
     pool: &'p Pool,
     random: Random,
     turn: usize,
-    /// By sort of word.
+    /// The experience by sort of word.
     experience: [Experience; 4],
-    /// How often the engine found a page by a word on it that shows all it finds, and how often that was looked at: for words without
-    /// digits and with.
+    /// The number of times that the engine found a page by a word on it whose results are all shown, and the number of times that
+    /// this was looked at: for words without digits and with.
     by_own_word: [(u64, u64); 2],
     looked_at: usize,
-    /// What was amiss.
+    /// The faults met so far.
     pub amiss: Amiss,
 }
 
 impl<'p> Sampler<'p> {
-    /// Over a pool.
+    /// Creates a sampler over a pool.
     pub fn new(pool: &'p Pool, looked_at: usize, random: Random) -> Self {
         let experience = [Experience::default(); 4];
         Sampler {
@@ -127,8 +128,8 @@ impl<'p> Sampler<'p> {
         self.pool
     }
 
-    /// One draw. A query without an answer finds nothing, here as for the degrees of pages. An error
-    /// ends the sample: an empty budget, most often.
+    /// Makes one draw. A query without an answer finds nothing, here as for the degrees of pages. An error ends the sample: an
+    /// empty budget, most often.
     pub fn draw(&mut self, desk: &mut Desk<'_>) -> Result<Draw, EngineError> {
         let place = self.pool.draw((self.turn % STRATA, STRATA), &mut self.random);
         self.turn += 1;
@@ -172,7 +173,7 @@ impl<'p> Sampler<'p> {
         Ok(Some(draws / queries.len() as f64))
     }
 
-    /// How many of these queries, the one asked for among them, are drawn until one finds the page, in the mean.
+    /// Draws from these queries, the one asked for among them, until one finds the page; returns the number of draws, right in the mean.
     fn draws(
         &mut self,
         desk: &mut Desk<'_>,
@@ -213,19 +214,19 @@ impl<'p> Sampler<'p> {
         }
     }
 
-    /// Which experience a word belongs to.
+    /// Returns the index in `experience` that a word belongs to.
     fn sort(&self, desk: &Desk<'_>, word: WordId) -> usize {
         let many = self.pool.expected(desk.own(), word) > desk.limit() as f64 / 3.0;
         usize::from(many) + 2 * usize::from(has_digits(desk.own().spelling(word)))
     }
 
-    /// How likely the engine finds a page by a word on it, for words without digits and with: it may index a part of pages, or cut words
-    /// otherwise.
+    /// Returns the probability that the engine finds a page by a word on it, for words without digits and with: it may index a part
+    /// of pages, or cut words otherwise.
     pub fn found_by_own_word(&self) -> [f64; 2] {
         self.by_own_word.map(|(found, looked_at)| (found as f64 + 1.0) / (looked_at as f64 + 1.0))
     }
 
-    /// Whether a query is usable and finds a page. Silence counts as no: it is rare, and told.
+    /// Returns true if a query is usable and finds a page. No answer counts as false: it is rare, and counted.
     fn finds(&mut self, desk: &mut Desk<'_>, query: WordId, page: PageId) -> Result<bool, EngineError> {
         let found = desk.search(query)?;
         let finds = found.usable().binary_search(&page).is_ok();
@@ -241,26 +242,26 @@ impl<'p> Sampler<'p> {
     }
 }
 
-/// Engines cut words with digits in many ways.
+/// Returns true if a word has digits: engines cut such words in many ways.
 pub(crate) fn has_digits(word: &str) -> bool {
     word.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// How many results there are for each that could be read or is no page: by chance, some are not answered for.
+/// Returns the ratio of all results looked at to those that were answered for, as pages or as none: some, by chance, are not.
 pub fn unheard<'d>(draws: impl Iterator<Item = &'d Draw>, amiss: &Amiss) -> f64 {
     let looked_at = draws.map(|draw| draw.looked_at as f64).sum::<f64>();
     let heard = looked_at - amiss.not_fetched as f64;
     if heard > 0.0 { looked_at / heard } else { 1.0 }
 }
 
-/// How many equal weights would tell as much as these.
+/// Returns the number of equal weights that would be worth as much as these.
 pub fn effective(weights: impl Iterator<Item = f64>) -> f64 {
     let (sum, squares) =
         weights.fold((0.0, 0.0), |(sum, squares), weight| (sum + weight, squares + weight * weight));
     if squares > 0.0 { sum * sum / squares } else { 0.0 }
 }
 
-/// Draws until the budget is used up, or so many draws are there, or the desk has asked so often. Any other error is passed on.
+/// Draws until the budget is used up, or there are `most` draws, or the desk has made `calls` calls. Any other error is passed on.
 pub fn until_spent(
     sampler: &mut Sampler<'_>,
     desk: &mut Desk<'_>,

@@ -1,10 +1,10 @@
-//! How many pages an index has.
+//! The number of pages of an index.
 //!
-//! The weights of a draw sum to the number of pages that the pool reaches, in the mean. Pages without a usable word of the pool are not
-//! reached, short ones above all; so a page that was met also stands for those of its length that cannot be met: it is divided by how
-//! likely an own document of that length is reached, looked at as if it were not at home ([`crate::pool::Reach`]). That is right as far as pages of
-//! equal length are alike at home and abroad. What the same queries find at home takes a part of the error away
-//! ([`crate::regression`]).
+//! The weights of a draw sum to the number of pages that the pool reaches, in the mean. Pages without a usable word of the pool are
+//! not reached, short ones above all; so a page that was met also stands for those of its length that cannot be met: it is divided
+//! by the probability that an own document of that length is reached, treated as if it were not in the own corpus
+//! ([`crate::pool::Reach`]). That is right as far as pages of equal length are alike in the own corpus and in the engine. The
+//! results of the same queries in the own corpus take a part of the error away ([`crate::regression`]).
 
 use lookalike_census::{Estimate, Random};
 
@@ -17,7 +17,7 @@ use crate::sampling::{Amiss, Draw, LOOKED_AT, Sampler, effective, unheard, until
 /// Fewest draws that make an estimate.
 const FEWEST: usize = 30;
 
-/// How a size is measured.
+/// The parameters of a measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// Results that are looked at for each query.
@@ -26,7 +26,7 @@ pub struct Plan {
     pub draws: usize,
     /// Most questions to the engine; what is left of its budget is for others.
     pub calls: u64,
-    /// What all chance follows from.
+    /// The seed of every random choice.
     pub seed: u64,
 }
 
@@ -40,15 +40,15 @@ impl Default for Plan {
 pub struct Sample {
     /// The queries.
     pub pool: Pool,
-    /// What came of each draw.
+    /// The result of each draw.
     pub draws: Vec<Draw>,
-    /// How likely a page is found by a word on it, for words without digits and with.
+    /// The probability that a page is found by a word on it, for words without digits and with.
     pub found_by_own_word: [f64; 2],
-    /// What was amiss.
+    /// The faults met in sampling.
     pub amiss: Amiss,
 }
 
-/// What a sample says of the size.
+/// The estimate of the size from a sample.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Size {
     /// Pages of the index.
@@ -61,7 +61,7 @@ pub struct Size {
     pub pool: usize,
     /// Draws, and usable ones among them.
     pub draws: (usize, usize),
-    /// How many uniform pages would tell as much.
+    /// The number of uniform pages that would be worth as much.
     pub effective: f64,
 }
 
@@ -75,7 +75,7 @@ pub fn sample(desk: &mut Desk<'_>, plan: &Plan) -> Result<Sample, FieldError> {
     Ok(Sample { pool, draws, found_by_own_word, amiss })
 }
 
-/// Fails where draws are too few to say anything, or no page was met.
+/// Fails if draws are too few for an estimate, or no page was met.
 pub(crate) fn enough<'d>(
     desk: &Desk<'_>,
     draws: impl ExactSizeIterator<Item = &'d Draw>,
@@ -91,7 +91,7 @@ pub(crate) fn enough<'d>(
     }
 }
 
-/// The pages that were met: how many different words each has, and how many pages it stands for.
+/// Returns for each page that was met the number of its different words, and the number of pages that it stands for.
 pub(crate) fn lengths<'d>(draws: impl IntoIterator<Item = &'d Draw>, desk: &Desk<'_>) -> Vec<(usize, f64)> {
     let draws: Vec<&Draw> = draws.into_iter().collect();
     let share = 1.0 / draws.len().max(1) as f64;
@@ -100,7 +100,7 @@ pub(crate) fn lengths<'d>(draws: impl IntoIterator<Item = &'d Draw>, desk: &Desk
 }
 
 impl Sample {
-    /// What the sample says of the size.
+    /// Estimates the size from the sample.
     pub fn size(&self, desk: &Desk<'_>) -> Result<Size, FieldError> {
         let reach = self.pool.reach(desk, &lengths(&self.draws, desk), self.found_by_own_word);
         let pages = self.mean(desk, |words| 1.0 / reach.of(words))?;
@@ -120,12 +120,13 @@ impl Sample {
         })
     }
 
-    /// How many uniform pages would tell as much: pages of one draw come together.
+    /// Returns the number of uniform pages that would be worth as much: pages of one draw are not independent.
     pub fn effective(&self) -> f64 {
         effective(self.draws.iter().map(Draw::size))
     }
 
-    /// What all pages that the pool reaches weigh together, each by the number of its different words.
+    /// Estimates the total weight of all pages that the pool reaches; `weigh` returns the weight of a page by the number of its
+    /// different words.
     fn mean(&self, desk: &Desk<'_>, weigh: impl Fn(usize) -> f64) -> Result<Estimate, FieldError> {
         let (at_home, known) = self.pool.at_home(desk.own(), |document| weigh(document.len()));
         let weight = |page| desk.read(page).map_or(1.0, |contents| weigh(contents.all.len()));

@@ -1,12 +1,12 @@
 //! Words as engines cut them: runs of letters and digits, in lower case.
 //!
-//! What a page is found by is for its engine to say, and engines differ. This is what most of them do with most words; for the others
-//! the sampler looks whether an engine agrees before it believes.
+//! Engines differ in the words by which they find a page. This is the rule of most of them for most words; for the others the
+//! sampler checks if an engine agrees.
 
 use lookalike_text::hash;
 
-/// Longest run, in bytes, that goes by its letters. Scripts without blanks, and data, have longer ones: they tell pages apart as others
-/// do, and nobody asks for them.
+/// Longest run, in bytes, that is kept by its letters. Scripts without blanks, and data, have longer ones: they tell pages apart as
+/// others do, and are never asked for.
 const LONGEST: usize = 40;
 
 /// Calls `take` with every word of a text, as often as it comes; a run that is too long, by its digest, which is no query.
@@ -30,7 +30,7 @@ pub fn each(text: &str, mut take: impl FnMut(&str)) {
     }
 }
 
-/// Whether a word is fit to be a query: engines disagree on single characters and very long words.
+/// Returns true if a word is fit to be a query: engines disagree on single characters and very long words.
 pub fn is_query(word: &str) -> bool {
     (2..=30).contains(&word.chars().count())
 }

@@ -1,4 +1,4 @@
-//! A web that an engine has a known part of: the share that a walk and the engine's answers say must be near.
+//! A web that an engine has a known part of: the share estimated from a walk and the engine's answers must be near.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Engines of known size: what is estimated must be near, and what is amiss must be told.
+//! Engines of known size: estimates must be near, and faults must be reported.
 
 use std::path::Path;
 
@@ -64,7 +64,7 @@ fn measured(caller: &mut Caller, own: &Own, seed: u64) -> (Sample, Size) {
     (drawn, size)
 }
 
-/// Mean and root of the mean square of how far off some runs are, and how many cover the truth.
+/// Returns the mean and the root mean square of the relative errors of some runs, and the number of runs that cover the truth.
 fn runs(own: &Own, truth: f64, engine: impl Fn() -> Box<dyn SearchEngine>) -> (f64, f64, u64) {
     let (mut bias, mut squares, mut covered) = (0.0, 0.0, 0);
     for seed in 0..12 {
@@ -229,7 +229,7 @@ fn questions_without_an_answer_do_not_make_an_engine_larger() {
     assert!((mean - 1.0).abs() < 0.08, "{mean}");
 }
 
-/// An engine whose pages nobody can read.
+/// An engine whose pages cannot be read.
 struct Blind(TantivyEngine);
 
 impl SearchEngine for Blind {

@@ -19,7 +19,7 @@ const ARTICLE: u64 = u64::MAX - 1;
 const FRAME: u64 = u64::MAX - 2;
 const FORM: u64 = u64::MAX - 3;
 
-/// What the members of a family have in common.
+/// The traits that the members of a family have in common.
 #[derive(Debug, Clone, Copy)]
 struct Traits {
     subject: Subject,
@@ -70,7 +70,7 @@ fn other_language(than: Language, random: &mut Random) -> Language {
     Language::ALL[(than as usize + 1 + random.below(others) as usize) % Language::ALL.len()]
 }
 
-/// What rendering needs to know about a composed page.
+/// The facts about a composed page that rendering needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Leaf {
     pub(crate) language: Language,

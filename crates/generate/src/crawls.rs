@@ -54,7 +54,7 @@ use story::{Story, Teller, Version};
 /// From this share of common words on, two pages are near-duplicates.
 pub const NEAR: f64 = 0.9;
 
-/// Of so many stories one has a twin in the old crawl.
+/// One in this number of stories has a twin in the old crawl.
 const TWINS: u64 = 25;
 
 /// Two crawls. Equal plans give equal bytes, on any machine.
@@ -64,9 +64,9 @@ pub struct Crawls {
     pub old: u64,
     /// Documents of the new one; more where more than that lives on.
     pub new: u64,
-    /// How many of the old documents are judged; all, if they are fewer.
+    /// Number of old documents that are judged; all, if they are fewer.
     pub judged: u64,
-    /// How many parts the new crawl comes in; one at least.
+    /// Number of parts that the new crawl comes in; one at least.
     pub segments: u32,
     /// Another seed, other crawls.
     pub seed: u64,
@@ -85,7 +85,7 @@ pub struct CrawlPage<'c> {
     pub content: &'c str,
 }
 
-/// What is met on the way through two crawls.
+/// An item met on the way through two crawls.
 #[derive(Debug)]
 pub enum Met<'c> {
     /// A page of the old crawl.
@@ -97,7 +97,7 @@ pub enum Met<'c> {
         /// The page.
         page: CrawlPage<'c>,
     },
-    /// The old page before was judged, and this is known of it.
+    /// The fate, judgments and copies of the old page before, which was judged.
     Judged(&'c JudgedPage),
 }
 
@@ -108,11 +108,11 @@ pub struct JudgedPage {
     pub document: String,
     /// Its address then.
     pub url: String,
-    /// What became of it.
+    /// Its fate.
     pub fate: Fate,
-    /// What was said of it, by ascending topic.
+    /// Its judgments, by ascending topic.
     pub judgments: Vec<Judged>,
-    /// What there is of it in the new crawl.
+    /// Its copies in the new crawl.
     pub copies: Vec<Copy>,
 }
 
@@ -125,9 +125,9 @@ pub struct Copy {
     pub url: String,
     /// The segment that it is in, from 0.
     pub segment: u32,
-    /// What it is to the old page.
+    /// Its relation to the old page.
     pub kind: CopyKind,
-    /// How its address is to that of the old page.
+    /// The relation of its address to that of the old page.
     pub address: Spelling,
     /// Different words in both, as profile `web` reads them.
     pub intersection: u64,
@@ -141,7 +141,7 @@ impl Crawls {
     /// Goes through both crawls in one order, which scatters pages of the old one among those that only the new one has.
     ///
     /// # Errors
-    /// What `each` returns, at once.
+    /// The error that `each` returns, at once.
     pub fn visit<E>(&self, mut each: impl FnMut(Met<'_>) -> Result<(), E>) -> Result<(), E> {
         let stories = self.stories();
         let fresh = self.new.saturating_sub(self.living_on());
@@ -165,7 +165,7 @@ impl Crawls {
         Ok(())
     }
 
-    /// How many documents the new crawl has.
+    /// Returns the number of documents in the new crawl.
     pub fn new_documents(&self) -> u64 {
         self.new.max(self.living_on())
     }
@@ -175,7 +175,7 @@ impl Crawls {
         (0..self.stories()).map(|number| fate::plan(self.key(number)).copies.len() as u64).sum()
     }
 
-    /// How many stories the old crawl tells: each its own, except that twins tell one.
+    /// Returns the number of stories in the old crawl: one for each page, except that twins share one.
     fn stories(&self) -> u64 {
         self.old.checked_sub(1).map_or(0, |last| story_of(last).0 + 1)
     }
@@ -184,7 +184,7 @@ impl Crawls {
         story % TWINS == TWINS - 1 && first_of(story) + 1 < self.old
     }
 
-    /// Everything about a story is drawn from this key.
+    /// Returns the key from which everything about a story is drawn.
     fn key(&self, story: u64) -> u64 {
         child(self.seed, story)
     }

@@ -1,4 +1,4 @@
-//! Who is related to whom, by arithmetic: the slot of a document tells its family.
+//! Families of related documents, by arithmetic: the slot of a document tells its family.
 //!
 //! ```text
 //! slots   | cluster 0 | 1 | 2 | cycle 0: families of every kind, pages alone | cycle 1 | ... (the last one cut)
@@ -53,7 +53,7 @@ const SCHEDULE: &[(Kind, u64)] = &[
 
 /// Documents in one cycle.
 const CYCLE: u64 = 300;
-/// Of so many documents one belongs to a cluster.
+/// One in this number of documents belongs to a cluster.
 const CLUSTERED: u64 = 50;
 /// Clusters in a corpus of any size.
 const CLUSTERS: u64 = 3;
@@ -78,12 +78,12 @@ pub(crate) struct Family {
     /// The slot of the original; the copies follow.
     pub(crate) first: u64,
     pub(crate) size: u64,
-    /// Everything that its members share is drawn from this key.
+    /// The key from which everything that its members share is drawn.
     pub(crate) key: u64,
 }
 
 impl Family {
-    /// What one member does not share with the others is drawn from this key.
+    /// Returns the key from which everything that one member does not share with the others is drawn.
     pub(crate) fn member_key(&self, member: u64) -> u64 {
         child(self.key, member.wrapping_add(1))
     }
@@ -101,7 +101,7 @@ impl Families {
         Families { documents, seed }
     }
 
-    /// How many families there are.
+    /// Returns the number of families.
     pub(crate) fn len(&self) -> u64 {
         let rest = self.documents - self.clustered();
         let cut = match rest % CYCLE {
@@ -156,7 +156,7 @@ impl Families {
     }
 }
 
-/// The family, counted in its cycle, at this place of the cycle, and the member.
+/// Returns the family, counted in its cycle, at this position of the cycle, and the member.
 fn in_cycle(place: u64) -> (u64, u64) {
     if place >= SCHEDULED {
         return (SCHEDULE.len() as u64 + place - SCHEDULED, 0);
@@ -171,7 +171,7 @@ fn in_cycle(place: u64) -> (u64, u64) {
     (0, 0)
 }
 
-/// Kind, place of the original in the cycle, and size.
+/// Returns the kind, the position of the original in the cycle, and the size.
 fn scheduled_family(family: u64) -> (Kind, u64, u64) {
     match SCHEDULE.get(family as usize) {
         Some(&(kind, size)) => {

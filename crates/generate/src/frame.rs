@@ -1,9 +1,9 @@
-//! What a site puts around its articles: menus above, notices below.
+//! The frame that a site puts around its articles: menus above, notices below.
 
 use crate::prose::Prose;
 use crate::writer::Writer;
 
-/// How much a site says besides the article.
+/// The amount of text around an article.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Weight {
     /// Nothing at all.

@@ -1,4 +1,4 @@
-//! What profile `web` would see of a page: its words and their 5-grams, by the project's hashes.
+//! The words and 5-grams that profile `web` would see in a page, by the project's hashes.
 //!
 //! Words of spaced scripts are words. A run of characters of unspaced scripts gives its overlapping bigrams, a
 //! run of one character that character. A page of under five words is one gram.

@@ -32,7 +32,7 @@ use lookalike_model::Media;
 use crate::phrasebook::Phrasebook;
 use crate::{Documents, Plan, Truth};
 
-/// What has been written.
+/// Counts of the documents, pairs and bytes that have been written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Written {
     /// Number of documents.
@@ -45,12 +45,12 @@ pub struct Written {
     pub truth_bytes: u64,
 }
 
-/// Writes all documents of a plan to one place and its truth to another.
+/// Writes all documents of a plan to `documents` and its truth to `truth`.
 ///
 /// Each line is handed over in one piece, so the writers need no buffer of their own unless lines are short.
 ///
 /// # Errors
-/// What the writers return.
+/// The errors of the writers.
 pub fn write_jsonl(plan: Plan, documents: &mut impl Write, truth: &mut impl Write) -> io::Result<Written> {
     let book = Arc::new(Phrasebook::new());
     let mut written = Written::default();

@@ -1,8 +1,8 @@
-//! What a document is to its group.
+//! The relation of a document to its group.
 
 use serde::{Deserialize, Serialize};
 
-/// How the copies of a group differ from its original. A group holds copies of one kind only.
+/// The way in which the copies of a group differ from its original. A group holds copies of one kind only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {

@@ -25,7 +25,7 @@ pub enum Language {
     Thai,
 }
 
-/// Where a sentence ends, and how.
+/// The punctuation at the end of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
     None,

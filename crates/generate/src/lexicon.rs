@@ -113,7 +113,7 @@ impl Lexicon {
         self.urn(language).word(random.next())
     }
 
-    /// A sampler for one invented language, for whoever draws many words.
+    /// Returns a sampler for one invented language, for callers that draw many words.
     pub(crate) fn urn(&self, language: Language) -> Urn<'_> {
         Urn { first: self.first[language as usize], zipf: &self.zipf }
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::language::Stop;
 use crate::prose::Mark;
 
-/// What may fill a slot.
+/// The kind of words that may fill a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Slot {
     Noun,

@@ -74,7 +74,7 @@ impl Phrasebook {
         &self.styles[number % self.styles.len()]
     }
 
-    /// What may fill a slot, for slots that are filled from a list.
+    /// Returns the phrases that may fill a slot; `None` for slots that are not filled from a list.
     pub(crate) fn fillers<'p>(&'p self, slot: Slot, style: &'p Style) -> Option<&'p Phrases> {
         Some(match slot {
             Slot::Noun => &self.nouns,

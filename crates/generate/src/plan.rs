@@ -15,7 +15,7 @@ use crate::scatter::Scatter;
 use crate::truth::{Groups, Truth};
 use crate::{Kind, Language};
 
-/// A corpus of so many documents. Equal plans give equal bytes, on any machine.
+/// The size and the seed of a corpus. Equal plans give equal bytes, on any machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
     /// Number of documents, from none to as many as the disk holds.
@@ -70,7 +70,7 @@ pub fn document_id(position: u64) -> String {
     format!("page-{position:08}")
 }
 
-/// Which document stands where.
+/// The assignment of documents to positions in the corpus.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seating {
     pub(crate) documents: u64,
@@ -87,7 +87,7 @@ impl Seating {
         }
     }
 
-    /// Where a member of a family stands.
+    /// Returns the position of a family's member in the corpus.
     pub(crate) fn position(&self, family: &Family, member: u64) -> u64 {
         self.scatter.position(family.first + member)
     }
@@ -109,7 +109,7 @@ pub struct Documents {
 /// A document that has been made up.
 #[derive(Debug, Clone, Copy)]
 pub struct Generated<'d> {
-    /// Its place in the corpus, counted from 0.
+    /// Its position in the corpus, counted from 0.
     pub position: u64,
     /// Its name, made from its position.
     pub id: &'d str,
@@ -123,7 +123,7 @@ pub struct Generated<'d> {
     pub language: Language,
     /// The number of its group, when it has relatives.
     pub group: Option<u64>,
-    /// What it is to its group; the original of a group has the kind of its copies.
+    /// Its relation to its group; the original of a group has the kind of its copies.
     pub kind: Kind,
 }
 

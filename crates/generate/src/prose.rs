@@ -13,7 +13,7 @@ pub(crate) struct Word {
     pub(crate) mark: Mark,
 }
 
-/// What stands after a word. Every mark but `None` separates words in every script.
+/// The mark after a word. Every mark but `None` separates words in every script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// A space between words of spaced scripts, nothing next to one of an unspaced script.
@@ -30,7 +30,7 @@ pub(crate) enum Mark {
     Minutes,
 }
 
-/// What a line is for. Rendering decides what it looks like.
+/// The purpose of a line. Rendering decides what it looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Title,

@@ -1,4 +1,4 @@
-//! The order of the corpus: relatives stand far apart, yet nobody keeps a list.
+//! The order of the corpus: relatives stand far apart, and no list of positions is kept.
 //!
 //! A Feistel network over the next even number of bits is a permutation that can be walked both ways; values
 //! outside the corpus are sent through again until they fall inside (cycle walking, Black and Rogaway 2002).
@@ -21,14 +21,14 @@ impl Scatter {
         Scatter { len, half: bits.div_ceil(2).max(1), key }
     }
 
-    /// Which slot of the plan stands at `position` of the corpus.
+    /// Returns the slot of the plan that stands at `position` of the corpus.
     pub(crate) fn slot(&self, position: u64) -> u64 {
         self.walk(position, |scatter, value| {
             (0..ROUNDS).fold(value, |value, round| scatter.forth(value, round))
         })
     }
 
-    /// Where in the corpus the `slot` of the plan stands.
+    /// Returns the position in the corpus of the `slot` of the plan.
     pub(crate) fn position(&self, slot: u64) -> u64 {
         self.walk(slot, |scatter, value| {
             (0..ROUNDS).rev().fold(value, |value, round| scatter.back(value, round))

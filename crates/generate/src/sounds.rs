@@ -1,4 +1,4 @@
-//! What the invented languages sound like: syllables, from which words are put together.
+//! The sounds of the invented languages: syllables, from which words are put together.
 //!
 //! Every character here is its own NFKC form in any order it can come to stand in, and lower-case where its
 //! script has cases, so that a word's spelling is also its normal form. That excludes, for one, Thai SARA AM
@@ -105,7 +105,7 @@ impl Mouth {
         Mouth { ways: ways.map(|way| [parts(way.onsets), parts(way.vowels), parts(way.codas)]).collect() }
     }
 
-    /// A word of so many syllables.
+    /// Appends a word of `syllables` syllables.
     pub(crate) fn speak(&self, syllables: u32, random: &mut Random, word: &mut String) {
         let way = &self.ways[random.index(self.ways.len())];
         for _ in 0..syllables {

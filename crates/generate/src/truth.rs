@@ -19,15 +19,15 @@ use crate::families::Family;
 use crate::grams::{Counter, Grams};
 use crate::plan::{Seating, document_id};
 
-/// Groups of up to so many documents list all their pairs, clusters excepted.
+/// Most documents of a group that lists all its pairs, clusters excepted.
 pub const ALL_PAIRS: u64 = 50;
 
-/// Two related documents and how much they share.
+/// Two related documents and the number of word 5-grams that they share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlantedPair {
     /// The number of their group.
     pub group: u64,
-    /// How the copies of the group were made.
+    /// The way in which the copies of the group were made.
     pub kind: Kind,
     /// Position of one document: the original, or else the copy that was made first.
     pub a: u64,
@@ -89,12 +89,12 @@ impl TruthGroup {
         self.family.number
     }
 
-    /// How its copies were made.
+    /// Returns the way in which its copies were made.
     pub fn kind(&self) -> Kind {
         self.family.kind
     }
 
-    /// How many documents it has.
+    /// Returns the number of its documents.
     pub fn size(&self) -> u64 {
         self.family.size
     }

@@ -278,7 +278,7 @@ pub(crate) const MENU: &[&str] = &[
     "photographs",
 ];
 
-/// What stands below and beside articles.
+/// Patterns of the lines below and beside articles.
 pub(crate) const FOOTER: &[&str] = &[
     "{name} uses cookies to {verb} the {adj} {noun} of its visitors",
     "all {nouns} on these pages belong to {name} and may not {verb} without leave",

@@ -8,7 +8,7 @@ use crate::phrasebook::{Phrasebook, Style};
 use crate::prose::{Mark, Prose, Role, Word};
 use crate::random::Random;
 
-/// What an article is about and in which language.
+/// The subject and the language of an article.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject {
     /// Number of the genre.
@@ -20,7 +20,7 @@ pub(crate) struct Subject {
     pub(crate) name: u32,
 }
 
-/// How much is written.
+/// The length of an article.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
     /// A headline of under five words and nothing else.
@@ -35,7 +35,7 @@ pub(crate) enum Length {
     Long,
 }
 
-/// What sort of line is wanted.
+/// The sort of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sort {
     Title,
@@ -158,7 +158,7 @@ impl Writer<'_> {
         self.line(Sort::Menu, Role::Menu, prose);
     }
 
-    /// What stands at the foot of a page.
+    /// Writes a line for the foot of a page.
     pub(crate) fn footer(&mut self, prose: &mut Prose) {
         self.line(Sort::Footer, Role::Footer, prose);
     }

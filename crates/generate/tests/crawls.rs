@@ -141,7 +141,7 @@ fn files_hold_what_they_should() {
     assert_eq!(judgments.lines().collect::<Vec<_>>(), expected);
 }
 
-/// When this fails, the crawls have changed: every figure measured on older ones is then another's.
+/// Pins the bytes of the crawls: once they change, figures measured on older crawls no longer hold for them.
 #[test]
 fn crawls_are_what_they_were() {
     let (counts, files) = written(&SMALL);

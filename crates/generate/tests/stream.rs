@@ -17,7 +17,7 @@ fn two_runs_give_equal_bytes() {
     assert_ne!(write(plan).0, write(Plan { seed: 12, ..plan }).0);
 }
 
-/// When this fails, the corpus has changed: every figure measured on an older one is then another corpus's.
+/// Pins the bytes of the corpus: once they change, figures measured on an older corpus no longer hold for it.
 #[test]
 fn the_first_documents_are_what_they_were() {
     let (documents, truth) = write(Plan { documents: 500, seed: 1 });

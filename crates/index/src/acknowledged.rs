@@ -1,7 +1,7 @@
-//! The mark of what is on the disk: how much of which log was put there before it was acknowledged.
+//! The mark of the acknowledged end of the log: the number of a log, and the part of it that was on disk before it was acknowledged.
 //!
-//! A log that ends before its mark has lost writes that somebody relies on. A mark may be older than the log, never newer: it is
-//! written behind what it speaks of. It is one line of fixed length with a checksum, written over the one before.
+//! A log that ends before its mark has lost acknowledged writes. A mark may be older than the log, never newer: it is written after
+//! the data that it covers. It is one line of fixed length with a checksum, written over the one before.
 
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -14,7 +14,7 @@ use crate::error::IndexError;
 /// The name of the file.
 pub(crate) const NAME: &str = "acknowledged";
 
-/// So often a line is read that another process may be writing.
+/// Attempts to read the line, which another process may be writing.
 const LOOKS: usize = 20;
 
 /// The part of the last log that is on the disk.

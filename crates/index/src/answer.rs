@@ -1,4 +1,4 @@
-//! Whom a document is a near-duplicate of.
+//! Queries: the documents that a document is a near-duplicate of.
 
 use lookalike_engine::measure::Measured;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::index::Index;
 use crate::near::Asker;
 use crate::row::State;
 
-/// Of more documents with the same words than this, the others are not looked at.
+/// At most this number of documents with the same words is looked at.
 const MOST_EQUALS: usize = 10_000;
 
 /// A document that another one is a near-duplicate of.
@@ -22,12 +22,12 @@ pub struct Match {
     /// Its address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// How similar the document that was asked about is to it; nothing where methods give no number.
+    /// The similarity of the queried document to this one; none if the methods give no number.
     pub similarity: Option<f64>,
-    /// How similar it is to the document that was asked about, where that may differ.
+    /// The similarity of this document to the queried one, for measures that are not symmetric.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backward: Option<f64>,
-    /// It stands for itself.
+    /// True if this document is kept.
     pub kept: bool,
 }
 
@@ -36,12 +36,12 @@ pub struct Match {
 pub struct Answer {
     /// The most similar ones, the earlier first of equally similar ones.
     pub matches: Vec<Match>,
-    /// How many there are.
+    /// The number of all near-duplicates.
     pub total: usize,
 }
 
 impl Index {
-    /// Whom a document is a near-duplicate of; the `limit` most similar ones are named.
+    /// Finds the documents that a document is a near-duplicate of; the `limit` most similar ones are returned.
     pub fn query(&self, desk: &mut Desk, prepared: &Prepared, limit: usize) -> Result<Answer, IndexError> {
         let now = self.inner.now();
         let mut asker = self.inner.asker(&now, desk);
@@ -69,7 +69,7 @@ impl Index {
 }
 
 impl Asker<'_> {
-    /// All documents that are near-duplicates, with what was measured.
+    /// Returns all documents that are near-duplicates, with their measurements.
     fn hits(&mut self, prepared: &Prepared) -> Result<Vec<(u32, Measured)>, IndexError> {
         let examined = &prepared.examined;
         let mut hits = Vec::new();
@@ -104,7 +104,7 @@ impl Asker<'_> {
         Ok(hits)
     }
 
-    /// All documents of a class.
+    /// Appends all documents of a class.
     fn expand(
         &mut self,
         class: u32,

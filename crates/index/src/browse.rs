@@ -22,18 +22,18 @@ pub struct Entry {
     pub words: u32,
     /// The first document with the same words.
     pub leader: u32,
-    /// What became of it.
+    /// Its state.
     pub state: State,
     /// Bytes of its text.
     pub text_bytes: u32,
 }
 
-/// A kept document and how many it stands for.
+/// A kept document and the size of its cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Cluster {
     /// The kept document.
     pub keeper: u32,
-    /// How many documents it stands for, itself included.
+    /// The number of documents in the cluster, the kept one included.
     pub size: u32,
 }
 

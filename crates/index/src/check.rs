@@ -1,4 +1,4 @@
-//! Is everything as it was written, and does it hold together?
+//! The check of an index: its files are as they were written, and consistent with each other.
 
 use crate::desk::{Desk, Subject};
 use crate::error::IndexError;
@@ -10,24 +10,24 @@ use crate::segment::{Postings, Room};
 use crate::writer::id_key;
 use serde::Serialize;
 
-/// The first so many things that are wrong are told.
+/// The number of faults that are described in words; further ones are only counted.
 const MOST_TOLD: usize = 20;
 
-/// What was found.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Checked {
-    /// Documents that were looked at, those that were taken out included.
+    /// Documents checked, deleted ones included.
     pub documents: u64,
-    /// Postings that were looked at.
+    /// Postings checked.
     pub postings: u64,
     /// Removed documents whose similarity to their witness was measured again.
     pub measured: u64,
-    /// Bytes at the end of the log that are no whole write: the process that wrote them was stopped before it acknowledged them,
-    /// or they were damaged since.
+    /// Bytes at the end of the log that are no whole write: the process that wrote them was stopped before it acknowledged them, or
+    /// they were damaged since.
     pub torn: u64,
-    /// What is wrong, the first few in words.
+    /// Descriptions of the first faults.
     pub wrong: Vec<String>,
-    /// How much is wrong.
+    /// The number of faults.
     pub mistakes: u64,
 }
 

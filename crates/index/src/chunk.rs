@@ -1,19 +1,19 @@
-//! A part of the index in memory: some documents one after the other, what they are found by, and what changed of earlier
-//! ones. A chunk never changes; two neighbours become one.
+//! A part of the index in memory: consecutive documents, their postings, and changes of the state of earlier documents. A chunk
+//! never changes; two neighbours are joined into a new one.
 //!
-//! What an index writes to its log is a chunk, too: everything that one write added, whole or not at all.
+//! The log consists of chunks, too: everything that one write added, whole or not at all.
 
 use std::sync::Arc;
 
 use crate::row::{Change, Row};
 
-/// A key, whom it leads to, and what else the method wants to know.
+/// A key, the number of the document or class that it leads to, and a tag of the method.
 pub(crate) type Posting = (u64, u32, u32);
 
-/// Which table is which: first one for the keys of each method.
+/// The numbering of the tables: first one table for the keys of each method, then those below.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tables {
-    /// For each method: its keys have tags.
+    /// For each method, true if its keys have tags.
     pub(crate) tagged: Vec<bool>,
 }
 
@@ -67,11 +67,11 @@ pub(crate) struct Stored {
     pub(crate) url: Option<String>,
     /// Empty for a document that another one with the same words came before.
     pub(crate) record: Vec<u8>,
-    /// What it is measured by: its text, compressed, or its symbols.
+    /// The data that it is measured by: its text, compressed, or its symbols.
     pub(crate) body: Vec<u8>,
 }
 
-/// Some documents, what they are found by, and what changed of earlier ones.
+/// Consecutive documents, their postings, and changes of earlier documents.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Chunk {
     /// Number of the first document.
@@ -83,9 +83,9 @@ pub(crate) struct Chunk {
     pub(crate) changes: Vec<Change>,
     /// Postings that were left out because their key has too many.
     pub(crate) left_out: u32,
-    /// What whoever adds documents wants to know again after a stop.
+    /// The mark that the caller stored with the last documents, to resume after a stop.
     pub(crate) mark: Option<Vec<u8>>,
-    /// About how many bytes it takes in memory.
+    /// The approximate number of bytes it takes in memory.
     pub(crate) bytes: usize,
 }
 
@@ -95,17 +95,17 @@ impl Chunk {
         Chunk { first, tables: vec![Vec::new(); tables], ..Chunk::default() }
     }
 
-    /// The number behind the last document.
+    /// The number after that of the last document.
     pub(crate) fn end(&self) -> u32 {
         self.first + self.documents.len() as u32
     }
 
-    /// How much there is of it, for whoever joins chunks.
+    /// Returns its size in documents and changes, which decides when chunks are joined.
     pub(crate) fn weight(&self) -> usize {
         self.documents.len() + self.changes.len()
     }
 
-    /// Counts its bytes, once all is there.
+    /// Computes `bytes`, once everything is in.
     pub(crate) fn weighed(mut self) -> Self {
         let documents = self.documents.iter().map(|stored| {
             let url = stored.url.as_ref().map_or(0, String::len);
@@ -132,13 +132,13 @@ impl Chunk {
         self.documents.get(number.checked_sub(self.first)? as usize)
     }
 
-    /// What changed of a document.
+    /// Returns the change of a document's state.
     pub(crate) fn change(&self, number: u32) -> Option<Change> {
         let found = self.changes.binary_search_by_key(&number, |change| change.number).ok()?;
         Some(self.changes[found])
     }
 
-    /// Both in one; `later` is the chunk behind this one.
+    /// Returns both chunks joined; `later` is the chunk after this one.
     pub(crate) fn join(&self, later: &Chunk) -> Chunk {
         let mut documents = Vec::with_capacity(self.documents.len() + later.documents.len());
         documents.extend(self.documents.iter().chain(&later.documents).cloned());

@@ -1,4 +1,4 @@
-//! Is a document new, or does a kept one stand for it? The engine's rule `star`, for documents in the order in which they come.
+//! The decision to keep a document or to remove it for a kept one: the engine's rule `star`, for documents in order of arrival.
 //!
 //! A document whose near ones include kept ones is removed; its witness is the most similar of them, and of equally similar
 //! ones the first. Otherwise the witnesses of removed near ones are measured against it, and the same rule applies. Otherwise

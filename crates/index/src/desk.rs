@@ -1,4 +1,4 @@
-//! What one thread needs to ask the index about one document after the other.
+//! The buffers and caches of one thread that queries an index, and the documents prepared with them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub struct Prepared {
     pub answer: Option<Answer>,
     pub(crate) examined: Examined,
     pub(crate) body: Vec<u8>,
-    /// What was found before its turn to be added has come.
+    /// The result of looking it up ahead of being added.
     pub(crate) found: Option<Found>,
 }
 
@@ -46,33 +46,33 @@ impl Prepared {
     }
 }
 
-/// Documents whose rows and records stay at hand: those of keys that many documents have are met again and again.
+/// Number of documents whose rows and records are cached: those of frequent keys are needed again and again.
 const SIGHTS: usize = if cfg!(test) { 16 } else { 32 << 10 };
 
-/// Rows and records that were looked at, each at the place that its number gives it.
+/// Cache of rows and records; the slot of a document is its number modulo [`SIGHTS`].
 #[derive(Debug, Default)]
 pub(crate) struct Sights {
     slots: Vec<Option<Box<Sight>>>,
 }
 
-/// What is seen of a document that others are compared with.
+/// A cached row and record.
 #[derive(Debug)]
 pub(crate) struct Sight {
     number: u32,
-    /// The age of the snapshot that it was seen in.
+    /// The age of the snapshot that it was read from.
     age: (u64, u64),
     pub(crate) row: Row,
     pub(crate) record: Vec<u8>,
 }
 
 impl Sights {
-    /// What was seen of a document in a snapshot of this age.
+    /// Returns the cached row and record of a document, if they were read from a snapshot of this age.
     pub(crate) fn get(&self, number: u32, age: (u64, u64)) -> Option<&Sight> {
         let slot = self.slots.get(number as usize % SIGHTS)?.as_deref()?;
         (slot.age == age && slot.number == number).then_some(slot)
     }
 
-    /// Keeps what was seen of a document, in the place of another one.
+    /// Caches the row and the record of a document, in the slot of another one.
     pub(crate) fn put(&mut self, number: u32, age: (u64, u64), row: Row, record: &[u8]) {
         if self.slots.is_empty() {
             self.slots.resize_with(SIGHTS, || None);
@@ -94,13 +94,13 @@ impl Sights {
     }
 }
 
-/// The prepared texts of the documents that were compared last: pages of one template are compared with each other again and
-/// again, and to take a text apart takes a hundred times as long as to compare it.
+/// Cache of the prepared texts of the documents compared last: pages of one template are compared with each other again and again,
+/// and preparing a text takes a hundred times as long as comparing it.
 #[derive(Debug, Default)]
 pub(crate) struct Sets {
-    /// Those that were asked for since the others were let go of.
+    /// Those used since the last eviction.
     young: HashMap<u32, Arc<[u64]>>,
-    /// Those that are let go of next.
+    /// Those that the next eviction drops.
     old: HashMap<u32, Arc<[u64]>>,
     /// Bytes of the young ones.
     held: usize,
@@ -140,7 +140,7 @@ impl Sets {
     }
 }
 
-/// Buffers of one thread.
+/// Buffers and caches of one thread.
 pub struct Desk {
     pub(crate) engine: examine::Desk,
     pub(crate) room: Room,
@@ -161,7 +161,7 @@ impl std::fmt::Debug for Desk {
 }
 
 impl Desk {
-    /// About how many bytes of memory it takes, with records of this width.
+    /// Returns the approximate bytes of memory that it takes, with records of this width.
     pub(crate) fn memory(record: usize) -> u64 {
         (SIGHTS * (record + size_of::<Sight>() + 32) + SETS + (4 << 20)) as u64
     }
@@ -231,7 +231,7 @@ impl Desk {
         String::from_utf8(text).map_err(|error| broken(error.to_string()))
     }
 
-    /// What the document of a body is compared by.
+    /// Returns the prepared form in which the document of a body is compared.
     pub(crate) fn set_of(
         &mut self,
         examiner: &Examiner,
@@ -250,7 +250,7 @@ impl Desk {
 /// A document that is compared with many.
 pub(crate) struct Subject<'s> {
     pub(crate) examined: &'s Examined,
-    /// What it is compared by, once that was asked for.
+    /// Its prepared form, once it was needed.
     set: Option<Vec<u64>>,
 }
 
@@ -259,7 +259,7 @@ impl<'s> Subject<'s> {
         Subject { examined, set: None }
     }
 
-    /// How similar it is to a document that is compared by `other`; nothing when that is below the threshold.
+    /// Measures its similarity to the document with the prepared form `other`; none if it is below the threshold.
     pub(crate) fn compare(
         &mut self,
         examiner: &Examiner,

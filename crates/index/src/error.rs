@@ -1,11 +1,11 @@
-//! What goes wrong with an index, in one sentence each: what, where, what to do.
+//! Errors of an index, one sentence each: the fault, the file or folder, and the remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use lookalike_engine::EngineError;
 
-/// Why an index did not do what it was asked for.
+/// The reason why an operation on an index failed.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// The recipe, the methods or a file of records.
@@ -16,7 +16,7 @@ pub enum IndexError {
     Damaged {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// The fault.
         what: String,
     },
     /// A file could not be read or written.
@@ -24,9 +24,9 @@ pub enum IndexError {
     File {
         /// The file.
         file: PathBuf,
-        /// Read, or written.
+        /// `read` or `written`.
         done: &'static str,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// The folder holds no index.
@@ -61,7 +61,7 @@ pub enum IndexError {
         /// The lines in which both differ.
         differences: String,
     },
-    /// What was asked for cannot be done.
+    /// The request cannot be fulfilled; the sentence says why.
     #[error("{0}")]
     Request(String),
     /// An earlier write failed half way.

@@ -1,8 +1,7 @@
-//! Which keys a table surely does not have: most of those that are asked for are in none, and a look into memory spares one into
-//! a file.
+//! Filters that exclude keys from a table: most keys of a query are in no table, and a lookup in memory saves a read from a file.
 //!
-//! A Bloom filter in words of 64 bits: a key sets five bits of one word, with about twelve bits for each key. One key in a hundred
-//! passes that is not there; it costs a read and changes nothing.
+//! A Bloom filter in words of 64 bits: a key sets five bits of one word, with about twelve bits for each key. About one in a
+//! hundred absent keys passes the filter; it costs a read and changes no result.
 
 use lookalike_text::hash;
 
@@ -18,12 +17,12 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// Room for so many keys.
+    /// Returns an empty filter for this number of keys.
     pub(crate) fn new(keys: u64) -> Self {
         Filter { words: vec![0; (keys * BITS).div_ceil(64).max(1) as usize] }
     }
 
-    /// What was written to a file.
+    /// Returns the filter with these words, as read from a file.
     pub(crate) fn of(words: Vec<u64>) -> Self {
         Filter { words }
     }

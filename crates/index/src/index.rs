@@ -29,33 +29,33 @@ use crate::writer::{Order, Outcome, Writer};
 
 /// The recipe, as a job has it.
 pub(crate) const RECIPE: &str = "recipe.toml";
-/// What methods learned.
+/// The folder of the data that methods learned.
 pub(crate) const KNOWLEDGE: &str = "knowledge";
 const LOCK: &str = "lock";
-/// There while an index is made: what a killed process left is then made again.
+/// The file that exists while an index is being created: the remains of a killed process are then created again.
 const BEGUN: &str = "index.begun";
 
 /// Bytes of memory for filters: enough for fifteen million documents of 17 keys. Segments beyond that do without.
 const FILTERS: u64 = 384 << 20;
 
-/// How often a reader looks again when the files that a manifest names are gone: a writer has just merged them.
+/// Attempts of a reader when the files that a manifest names are gone, since a writer has just merged them.
 pub(crate) const LOOKS: usize = 20;
 
-/// What an index is opened for.
+/// The access that an index is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// To be asked, also while another process adds to it; what is seen is the moment at which it was opened.
+    /// Queries, also while another process adds to it; the reader sees the index as it was when opened.
     Read,
-    /// To be added to, by this process alone.
+    /// Changes, by this process alone, and queries.
     Write(Writing),
 }
 
-/// How an index is written to. Nothing here changes an answer.
+/// Settings of a writer. None of them changes an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Writing {
-    /// What is acknowledged survives the end of the machine, and not of the process alone.
+    /// True if acknowledged writes survive a crash of the machine, not only of the process.
     pub sync: bool,
-    /// Documents up to about so many bytes are only in memory and in the log.
+    /// About the number of bytes up to which documents are only in memory and in the log.
     pub tail_bytes: usize,
 }
 
@@ -65,37 +65,37 @@ impl Default for Writing {
     }
 }
 
-/// What an index is made of.
+/// The settings of a new index.
 #[derive(Debug)]
 pub struct Made<'m> {
-    /// What its documents are read, found and measured by.
+    /// The recipe by which documents are read, found and measured.
     pub recipe: JobRecipe,
-    /// Texts are kept.
+    /// True if texts are kept.
     pub text: bool,
     /// A lexicon for methods that weigh words.
     pub lexicon: Option<&'m Path>,
     /// A corpus that methods learn from.
     pub learn: Option<&'m lookalike_corpus::Corpus>,
-    /// How that is done.
+    /// Settings of the engine for learning.
     pub settings: &'m EngineSettings,
 }
 
-/// What is known of an index.
+/// Figures of an index.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stats {
-    /// Documents that are there.
+    /// Documents in the index, kept or removed.
     pub documents: u64,
-    /// Those that stand for themselves.
+    /// Kept documents.
     pub kept: u64,
-    /// Those that a kept one stands for.
+    /// Removed documents: each has a kept witness.
     pub removed: u64,
-    /// Documents that were taken out.
+    /// Deleted documents.
     pub deleted: u64,
-    /// Documents with words that none before them had.
+    /// Classes: documents whose words no earlier document had.
     pub classes: u64,
     /// Postings that were left out because their key has too many.
     pub postings_left_out: u64,
-    /// Parts on disk.
+    /// Segments on disk.
     pub segments: usize,
     /// Documents that are in the log and in memory alone.
     pub in_log: u64,
@@ -103,11 +103,11 @@ pub struct Stats {
     pub bytes: u64,
     /// Bytes of memory for what is on disk.
     pub memory: u64,
-    /// Texts are kept.
+    /// True if texts are kept.
     pub text: bool,
 }
 
-/// What readers, the writer and its keeper share.
+/// The state shared by readers, the writer and its keeper.
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) home: Home,
@@ -123,7 +123,7 @@ impl Inner {
         self.snapshot.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Lets everybody see what `change` makes of the index.
+    /// Publishes a changed snapshot to all readers.
     pub(crate) fn publish(&self, change: impl FnOnce(&mut Snapshot)) {
         let mut now = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
         let mut next = Snapshot::clone(&now);
@@ -142,7 +142,7 @@ pub struct Index {
     pub(crate) inner: Arc<Inner>,
     writer: Option<Mutex<Writer>>,
     queue: Mutex<Vec<Arc<Ticket>>>,
-    /// What whoever adds documents wanted to know again.
+    /// The mark stored by the last caller that added documents.
     mark: Option<Vec<u8>>,
     /// Bytes of memory that it takes at most, beside the desks.
     memory: u64,
@@ -152,20 +152,20 @@ pub struct Index {
     cut: u64,
 }
 
-/// An order on its way to the writer.
+/// A request in the queue of the writer.
 #[derive(Debug)]
 struct Ticket {
     order: Mutex<Option<Order>>,
     answer: Mutex<Option<Result<Outcome, IndexError>>>,
 }
 
-/// What was found in a folder.
+/// The contents of the folder of an index.
 struct Loaded {
     snapshot: Snapshot,
     manifest: Manifest,
-    /// Contents of the last log.
+    /// The acknowledged part of the last log.
     log: Acknowledged,
-    /// Bytes behind that.
+    /// Bytes after that.
     torn: u64,
     mark: Option<Vec<u8>>,
 }
@@ -246,7 +246,7 @@ impl Index {
         Index::open_within(folder, mode, u64::MAX)
     }
 
-    /// Opens an index for a process that may take so many bytes of memory: the less, the more is read from disk.
+    /// Opens an index for a process with this limit of memory in bytes: the less, the more is read from disk.
     pub fn open_within(folder: &Path, mode: Mode, memory: u64) -> Result<Self, IndexError> {
         let filters = FILTERS.min(memory / 8);
         let mode = match mode {
@@ -307,12 +307,12 @@ impl Index {
         Ok(Index { inner, writer, queue: Mutex::default(), mark: loaded.mark, memory, torn, cut })
     }
 
-    /// What documents are read, found and measured by.
+    /// Returns the recipe by which documents are read, found and measured.
     pub fn recipe(&self) -> &JobRecipe {
         self.inner.examiner.recipe()
     }
 
-    /// Who examines documents.
+    /// Returns the examiner, which turns documents into keys and records and measures them.
     pub fn examiner(&self) -> &Examiner {
         &self.inner.examiner
     }
@@ -350,7 +350,7 @@ impl Index {
         require(folder, &Index::recipe_of(folder)?, recipe)
     }
 
-    /// What the last one who added documents wanted to know again after a stop.
+    /// Returns the mark stored with the last documents added, by which the caller resumes after a stop.
     pub fn mark(&self) -> Option<&[u8]> {
         self.mark.as_deref()
     }
@@ -360,17 +360,17 @@ impl Index {
         self.cut
     }
 
-    /// Bytes of memory that it takes at most with so many desks.
+    /// Returns the most bytes of memory that it takes with this number of desks.
     pub(crate) fn memory(&self, desks: usize) -> u64 {
         self.memory + desks as u64 * Desk::memory(self.inner.home.record)
     }
 
-    /// Buffers for one thread.
+    /// Returns the buffers for one thread.
     pub fn desk(&self) -> Result<Desk, IndexError> {
         Desk::new(&self.inner.examiner, self.inner.text)
     }
 
-    /// Looks a document up before its turn to be added has come: many can do so at once, and adding it is then quick.
+    /// Looks a document up ahead of being added: several threads can do so at once, and adding it is then quick.
     pub fn look_up(&self, desk: &mut Desk, prepared: &mut Prepared) -> Result<(), IndexError> {
         // How common a key is depends on all documents before.
         if !self.writes() || self.examiner().methods().any(|method| method.most_common(1000) != u64::MAX) {
@@ -390,7 +390,7 @@ impl Index {
         self.writer.is_some()
     }
 
-    /// Carries out an order, together with those that wait: one write for all of them.
+    /// Carries out an order, together with those in the queue: one write for all of them.
     pub(crate) fn submit(&self, order: Order) -> Result<Outcome, IndexError> {
         let Some(writer) = &self.writer else {
             return Err(IndexError::Request(format!(
@@ -427,7 +427,7 @@ impl Index {
         IndexError::Broken { folder: self.folder().to_owned() }
     }
 
-    /// What is known of the index.
+    /// Returns the figures of the index.
     pub fn stats(&self) -> Stats {
         let now = self.inner.now();
         let counts = now.counts;

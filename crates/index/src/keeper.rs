@@ -1,4 +1,4 @@
-//! Who keeps the index tidy while others use it: documents in memory become a segment, and small segments larger ones.
+//! Background maintenance: documents in memory become a segment, and small segments are merged into larger ones.
 
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -10,10 +10,10 @@ use crate::manifest::Listed;
 use crate::part::{Part, Snapshot};
 use crate::segment::{self, Segment};
 
-/// So many segments of about one size become one.
+/// The number of segments of about one size that are merged into one.
 const FAN: usize = 4;
 
-/// Work that goes on beside the writer's.
+/// A background thread.
 type Work = JoinHandle<Result<(), IndexError>>;
 
 /// Puts documents on disk and merges segments, each in a thread of its own.
@@ -34,7 +34,7 @@ impl Keeper {
         self.flusher.as_ref().is_some_and(|work| !work.is_finished())
     }
 
-    /// What went wrong in work that has ended.
+    /// Returns the error of background work that has ended.
     pub(crate) fn trouble(&mut self) -> Result<(), IndexError> {
         if self.flusher.as_ref().is_some_and(Work::is_finished) {
             self.wait_for_flush()?;
@@ -174,7 +174,8 @@ fn merge_all(inner: &Inner) -> Result<(), IndexError> {
     }
 }
 
-/// From which segment on all are worth being one: when the first of them is not much larger than the others are together.
+/// Returns the position from which all segments should be merged: the last [`FAN`], if the first of them is no larger than the others
+/// together, and those before as long as each is no larger than all after it together.
 fn worth_merging(sizes: &[u64]) -> Option<usize> {
     let last = sizes.len().checked_sub(FAN)?;
     let mut rest: u64 = sizes[last..].iter().sum();

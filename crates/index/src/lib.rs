@@ -1,15 +1,16 @@
-//! "Have I seen this?": an index on disk that documents are added to, asked about and taken out of, for ever.
+//! A persistent index of documents, which are added, queried for near-duplicates, and deleted.
 //!
 //! Any method and any measure of the engine; its recipe is stored and enforced. Documents are decided one at a time, in the
 //! order in which they come, by the same rule as a job with `--keep first`: a document is new, or a kept one stands for it.
 //!
 //! - `index`: an open index, and what its folder holds
 //! - `writer`: one at a time, every change first in the log; `keeper`: segments and their merge, beside it
-//! - `answer`: whom a document is near; `browse`: documents by id and number, clusters; `check`: is all as it was written
+//! - `answer`: the near-duplicates of a document; `browse`: documents by id and number, clusters; `check`: a check of all files
 //! - `take`: a whole corpus, on all threads; `fork`: a copy at one moment
-//! - `near`, `decide`: keys that are shared, measured; the rule
-//! - `part`: the index at one moment; `chunk`: a part in memory; `segment`: a part on disk, `filter`: which keys it does not have; `row`: what is known of each document
-//! - `log`, `acknowledged`, `manifest`: what makes it survive
+//! - `near`, `decide`: candidates by shared keys, measured; the rule that keeps or removes a document
+//! - `part`: the index at one moment; `chunk`: a part in memory; `segment`: a part on disk, `filter`: keys that a table does not have;
+//!   `row`: the fixed-width record of each document
+//! - `log`, `acknowledged`, `manifest`: durability
 
 mod acknowledged;
 mod answer;

@@ -132,7 +132,7 @@ impl Log {
     }
 }
 
-/// What was found in a log.
+/// The extent of a log that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Found {
     /// The end of the last whole frame, and its checksum.

@@ -1,4 +1,4 @@
-//! The manifest: which files are the index. Replaced whole, so that it always names one moment.
+//! The manifest: the list of the files of the index. Replaced as a whole, so that it always describes one moment.
 
 use std::fs::File;
 use std::io::Write;
@@ -17,28 +17,28 @@ pub(crate) const FORMAT: u32 = 3;
 /// The name of the file that makes a folder an index.
 pub(crate) const NAME: &str = "index.json";
 
-/// Which files are the index.
+/// The files of the index and its fixed settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     pub(crate) format: u32,
-    /// Digest of the recipe and of what methods learned; every file bears it.
+    /// Digest of the recipe and of the data that methods learned; every file carries it.
     pub(crate) stamp: String,
-    /// The seed of the index's secret, which words are told apart by.
+    /// The seed of the index's secret, by which words are hashed.
     pub(crate) secret: String,
-    /// Texts are kept.
+    /// True if texts are kept.
     pub(crate) text: bool,
     pub(crate) segments: Vec<Listed>,
-    /// Logs from this one on hold what is in no segment.
+    /// The first log with documents that are in no segment.
     pub(crate) log: u64,
     pub(crate) next_segment: u64,
-    /// Counts of what is in segments.
+    /// Counts of the documents in segments.
     pub(crate) counts: Counts,
-    /// What whoever adds documents wants to know again after a stop.
+    /// The mark that the caller stored with the last documents, to resume after a stop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) mark: Option<String>,
 }
 
-/// What every manifest says, whoever wrote it.
+/// The field that manifests of every format version have.
 #[derive(Deserialize)]
 struct Format {
     format: u32,

@@ -1,4 +1,4 @@
-//! Whom a document is near: those that share keys with it, measured.
+//! The near documents of a document: those that share keys with it, measured.
 
 use std::sync::Arc;
 
@@ -12,41 +12,41 @@ use crate::error::IndexError;
 use crate::part::Snapshot;
 use crate::row::{Row, State};
 
-/// A document of the index that has a key of the one that is asked about.
+/// A posting of a key of the queried document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Meeting {
     number: u32,
     method: u32,
-    /// Which key, of those of the method.
+    /// The position of the key among those of the method.
     key: u32,
-    /// The tag that it is there by.
+    /// The tag of the posting.
     tag: u32,
 }
 
-/// A document that methods propose, first of those with its words.
+/// A candidate: a class, named by its first document, that methods propose.
 #[derive(Debug, Clone)]
 pub(crate) struct Near {
     pub(crate) class: u32,
     shared: Shared,
     record: Vec<u8>,
-    /// What was measured, if it was: how near the one that is asked about is to this one.
+    /// The similarity of the queried document to this one, if measured; the inner option is none if it is not near.
     measured: Option<Option<Measured>>,
 }
 
-/// What was found for a document.
+/// The candidates of a document.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Found {
     /// The first document with its words.
     pub(crate) leader: Option<u32>,
     pub(crate) near: Vec<Near>,
-    /// How many postings each of its keys has, by method.
+    /// The number of postings of each of its keys, by method.
     pub(crate) postings: Vec<Vec<u32>>,
-    /// Documents up to this number were looked at, as they were in this epoch.
+    /// Documents below this number were looked up, as they were in this epoch.
     pub(crate) seen: u32,
     pub(crate) epoch: u64,
 }
 
-/// Asks a snapshot about documents.
+/// Queries a snapshot.
 pub(crate) struct Asker<'a> {
     pub(crate) examiner: &'a Examiner,
     pub(crate) tables: &'a Tables,
@@ -55,14 +55,14 @@ pub(crate) struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    /// All that is found for a document.
+    /// Finds the candidates of a document.
     pub(crate) fn find(&mut self, examined: &Examined) -> Result<Found, IndexError> {
         let mut found = Found { epoch: self.snapshot.epoch, ..Found::default() };
         self.find_since(examined, &mut found)?;
         Ok(found)
     }
 
-    /// Adds to `found` what came since.
+    /// Adds the candidates among the documents that came since.
     pub(crate) fn find_since(&mut self, examined: &Examined, found: &mut Found) -> Result<(), IndexError> {
         let from = std::mem::replace(&mut found.seen, self.snapshot.next);
         if examined.words == 0 {
@@ -89,7 +89,7 @@ impl Asker<'_> {
         Ok(None)
     }
 
-    /// Everybody with a key of the document's.
+    /// Collects the postings of the document's keys.
     fn meet(&mut self, examined: &Examined, from: u32, found: &mut Found) -> Result<(), IndexError> {
         let Desk { meetings, room, .. } = &mut *self.desk;
         meetings.clear();
@@ -117,7 +117,7 @@ impl Asker<'_> {
         Ok(())
     }
 
-    /// Those among whom the document has met that methods propose and do not tell apart.
+    /// Adds the classes met that methods propose and do not rule out.
     fn near(&mut self, examined: &Examined, found: &mut Found) -> Result<(), IndexError> {
         let meetings = std::mem::take(&mut self.desk.meetings);
         for met in meetings.chunk_by(|one, two| one.number == two.number) {
@@ -139,7 +139,7 @@ impl Asker<'_> {
         Ok(())
     }
 
-    /// Has the row and the record of a document at hand.
+    /// Reads the row and the record of a document into the cache.
     fn look_at(&mut self, number: u32) -> Result<(), IndexError> {
         let Desk { sights, room, record, .. } = &mut *self.desk;
         let age = self.snapshot.age();
@@ -154,7 +154,7 @@ impl Asker<'_> {
         Ok(())
     }
 
-    /// How many keys two documents share, by method.
+    /// Counts the keys that two documents share, by method.
     fn shared(&self, examined: &Examined, record: &[u8], met: &[Meeting]) -> Shared {
         let mut shared = Shared::default();
         for met in met.chunk_by(|one, two| one.method == two.method) {
@@ -175,7 +175,7 @@ impl Asker<'_> {
         self.snapshot.row(number, &mut self.desk.room)
     }
 
-    /// How near the subject is to one that methods propose; nothing when it is not near.
+    /// Measures the subject against a candidate; none if it is not near.
     pub(crate) fn measure(
         &mut self,
         subject: &mut Subject<'_>,
@@ -192,7 +192,7 @@ impl Asker<'_> {
         Ok(measured)
     }
 
-    /// How near the subject is to a class that nobody proposed.
+    /// Measures the subject against a class that no method proposed.
     pub(crate) fn measure_unproposed(
         &mut self,
         subject: &mut Subject<'_>,
@@ -213,7 +213,7 @@ impl Asker<'_> {
         Ok(subject.compare(self.examiner, &mut self.desk.engine, &set))
     }
 
-    /// Brings the prepared text of a document, which never changes, whatever becomes of the document.
+    /// Returns the prepared text of a document, which never changes, whatever its state.
     fn set(&mut self, number: u32, row: &Row) -> Result<Arc<[u64]>, IndexError> {
         if let Some(set) = self.desk.sets.get(number) {
             return Ok(set);
@@ -227,7 +227,7 @@ impl Asker<'_> {
         Ok(set)
     }
 
-    /// A document of a class that is there to be looked at.
+    /// Returns a live document of a class.
     fn somebody(&mut self, class: u32) -> Result<Option<(u32, Row)>, IndexError> {
         let row = self.row(class)?;
         if row.state.is_live() {
@@ -260,8 +260,8 @@ impl Asker<'_> {
     }
 }
 
-/// How many keys of one method two documents share, whose lengths are `lengths` and whose tags are `pairs`: those of the one
-/// that is there, and of the one that asks.
+/// Counts the keys of one method that two documents share: `[there, asks]` are the lengths of the indexed document and of the
+/// queried one, `pairs` their tags in the same order.
 fn shared_by(method: &dyn Method, [there, asks]: [u32; 2], pairs: impl Iterator<Item = (u32, u32)>) -> u32 {
     let (short, long) = if there < asks { (there, asks) } else { (asks, there) };
     if long > method.longest_partner(short) {

@@ -1,4 +1,4 @@
-//! All parts of the index at one moment, as one: what a reader sees does not change while it looks.
+//! All parts of the index at one moment, seen as one: a snapshot does not change while a reader uses it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -72,25 +72,25 @@ impl Part {
     }
 }
 
-/// How many documents are in which state.
+/// The number of documents by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Counts {
     /// Documents that were ever added.
     pub added: u64,
-    /// Those that stand for themselves.
+    /// Kept documents.
     pub kept: u64,
-    /// Those that a kept one stands for.
+    /// Removed documents: each has a kept witness.
     pub removed: u64,
-    /// Those that were taken out.
+    /// Deleted documents.
     pub deleted: u64,
-    /// Documents with words that none before them had.
+    /// Classes: documents whose words no earlier document had.
     pub classes: u64,
     /// Postings that were left out because their key has too many.
     pub left_out: u64,
 }
 
 impl Counts {
-    /// A document came, or went, in this state.
+    /// Counts a document that came into this state, or left it.
     pub(crate) fn count(&mut self, state: State, by: i64) {
         let slot = match state {
             State::Kept => &mut self.kept,
@@ -104,15 +104,16 @@ impl Counts {
 /// The index at one moment.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Snapshot {
-    /// One behind the other.
+    /// The parts, in the order of their documents.
     pub(crate) parts: Vec<Part>,
-    /// So many parts at the front are not joined with others in memory: they are on disk, or on their way.
+    /// The number of parts at the front that are not joined with others in memory: on disk or on their way there, or, inside of a
+    /// change, published before it.
     pub(crate) fixed: usize,
     /// The number that the next document gets.
     pub(crate) next: u32,
-    /// Grows when documents that are there change.
+    /// Grows when the state of earlier documents changes.
     pub(crate) epoch: u64,
-    /// Grows when parts take the place of others: rows say where names and texts stand in their part.
+    /// Grows when parts are replaced by others: a row has offsets of names and texts in its part.
     pub(crate) layout: u64,
     pub(crate) counts: Counts,
     /// The counts when the last part became fixed.
@@ -120,12 +121,12 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// What rows that were seen are good for.
+    /// Returns the age of the snapshot; rows read from it are valid in snapshots of the same age.
     pub(crate) fn age(&self) -> (u64, u64) {
         (self.epoch, self.layout)
     }
 
-    /// Takes a chunk behind all others.
+    /// Appends a chunk.
     pub(crate) fn push(&mut self, chunk: Chunk) {
         self.next = chunk.end();
         if !chunk.changes.is_empty() {
@@ -144,7 +145,7 @@ impl Snapshot {
         self.parts.push(Part::Memory(last));
     }
 
-    /// All chunks from the part of this number on, as one.
+    /// Returns all chunks from this part on, joined.
     pub(crate) fn tail(&self, from: usize) -> Option<Arc<Chunk>> {
         let chunks = self.parts[from..].iter().filter_map(|part| match part {
             Part::Memory(chunk) => Some(chunk.clone()),
@@ -183,7 +184,7 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Whom a key leads to, sorted.
+    /// Returns the numbers that a key leads to, sorted.
     pub(crate) fn found(&self, table: usize, key: u64, room: &mut Room) -> Result<Vec<u32>, IndexError> {
         let mut found = Vec::new();
         self.find(table, key, 0, room, &mut |value, _| found.push(value))?;
@@ -243,7 +244,7 @@ impl Snapshot {
         Ok(row)
     }
 
-    /// What holds a document.
+    /// Returns the holder of a document.
     fn holder(&self, number: u32) -> Result<Holder<'_>, IndexError> {
         match self.owner(number).map(|owner| &self.parts[owner]) {
             Some(Part::Memory(chunk)) => chunk.get(number).map(|stored| Holder::Memory(stored)),
@@ -299,7 +300,7 @@ impl Snapshot {
     }
 }
 
-/// What holds a document.
+/// The object that holds a document: the document itself in memory, or its segment on disk.
 enum Holder<'h> {
     Memory(&'h Stored),
     Disk(&'h Segment),

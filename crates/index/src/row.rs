@@ -1,4 +1,4 @@
-//! What is known of every document, at fixed width.
+//! The fixed-width record kept for each document.
 
 /// A number that no document has.
 pub(crate) const NOBODY: u32 = u32::MAX;
@@ -8,21 +8,21 @@ const GHOST: u32 = u32::MAX - 2;
 /// The most documents that an index holds.
 pub(crate) const MOST_DOCUMENTS: u32 = u32::MAX - 16;
 
-/// What became of a document.
+/// The state of a document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum State {
-    /// It stands for itself, and for others like it.
+    /// It is kept, and represents its removed near-duplicates.
     Kept,
-    /// A kept document stands for it.
+    /// It is removed in favour of a kept document.
     Removed {
-        /// The number of that one.
+        /// The number of that document.
         witness: u32,
-        /// How similar it is to that one; nothing where methods give no number.
+        /// Its similarity to the witness; none if the methods give no number.
         similarity: Option<f64>,
     },
-    /// It was taken out of the index.
+    /// It was deleted from the index.
     Deleted,
-    /// It was taken out; what others with the same words are found by is still there.
+    /// It was deleted; the postings by which others with the same words are found are still there.
     Ghost,
 }
 
@@ -53,7 +53,7 @@ impl State {
     }
 }
 
-/// What is known of a document. Where its names, its body and its record stand is of use in a segment alone.
+/// The fixed-width record of a document. The offsets of its names, body and record have a meaning in a segment only.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Row {
     /// Number of words.
@@ -65,10 +65,10 @@ pub(crate) struct Row {
     /// The first document with the same words.
     pub(crate) leader: u32,
     pub(crate) state: State,
-    /// Where its id begins, and its address behind that.
+    /// The offset of its id in the file of names, with the address after it; `id` and `url` are their lengths.
     pub(crate) names: u64,
     pub(crate) id: u32,
-    /// [`NOBODY`] without one.
+    /// [`NOBODY`] without an address.
     pub(crate) url: u32,
     pub(crate) body: u64,
     pub(crate) body_bytes: u32,
@@ -121,7 +121,7 @@ impl Row {
     }
 }
 
-/// A document whose state is another one than its row says.
+/// A change of the state that a document's row has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Change {
     pub(crate) number: u32,

@@ -29,14 +29,14 @@ use crate::row::{Change, NOBODY, Row, State};
 /// Bytes of a block of a table.
 const TABLE_BLOCK: usize = 4 << 10;
 
-/// Buffers for blocks, used again for one read after the other.
+/// Buffers for blocks, reused from read to read.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
     block: Vec<u8>,
     bytes: Vec<u8>,
 }
 
-/// Where the files of an index lie, and what they bear.
+/// The folder of an index, and the properties that all its files share.
 #[derive(Debug, Clone)]
 pub(crate) struct Home {
     pub(crate) folder: PathBuf,
@@ -68,7 +68,7 @@ impl Home {
         if self.tables.is_tagged(table) { 16 } else { 12 }
     }
 
-    /// Takes memory for a filter, if so much is left.
+    /// Reserves memory for a filter, if enough is left.
     fn spare(&self, bytes: u64) -> bool {
         let less = |left: u64| left.checked_sub(bytes);
         self.filters.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
@@ -96,7 +96,7 @@ pub(crate) struct Segment {
     bodies: Run,
     changes: Run,
     tables: Vec<Table>,
-    /// What its filters are given back to.
+    /// The counter of free filter memory, to which its filters are returned on drop.
     filters: Arc<AtomicU64>,
 }
 
@@ -239,7 +239,7 @@ impl Segment {
         Ok(())
     }
 
-    /// What changed of an earlier document.
+    /// Returns the change of an earlier document.
     pub(crate) fn change(&self, number: u32, room: &mut Room) -> Result<Option<Change>, IndexError> {
         let (mut low, mut high) = (0, self.changes.count());
         while low < high {
@@ -307,7 +307,7 @@ fn lower_bound(count: usize, before: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// Writes neighbouring parts as one segment. Documents that were taken out leave a row and nothing else.
+/// Writes neighbouring parts as one segment. Deleted documents leave a row and nothing else.
 pub(crate) fn write(home: &Home, id: u64, parts: &[Part]) -> Result<(), IndexError> {
     let gone = write_documents(home, id, parts)?;
     for table in 0..home.tables.count() {
@@ -316,7 +316,7 @@ pub(crate) fn write(home: &Home, id: u64, parts: &[Part]) -> Result<(), IndexErr
     Ok(sync(&home.files(id)).map_err(EngineError::from)?)
 }
 
-/// What changed inside of some parts, the last word of each document, sorted.
+/// Returns the changes in some parts, the latest of each document, sorted by number.
 fn changes(parts: &[Part]) -> Result<Vec<Change>, IndexError> {
     let mut all = Vec::new();
     for part in parts.iter().rev() {
@@ -397,13 +397,13 @@ fn write_documents(home: &Home, id: u64, parts: &[Part]) -> Result<Vec<u32>, Ind
     Ok(gone)
 }
 
-/// Where a document comes from that is written again.
+/// The source of documents that are written again.
 enum Source<'s> {
     Memory(&'s crate::chunk::Stored, Vec<u8>),
     Disk(Box<Front<'s>>),
 }
 
-/// The documents of a segment from the front: of each file the block at hand stays there.
+/// The documents of a segment, read from the front; the current block of each file stays in memory.
 struct Front<'s> {
     segment: &'s Segment,
     rows: Held<'s>,
@@ -427,7 +427,7 @@ impl<'s> Front<'s> {
     }
 }
 
-/// A file with the block at hand.
+/// A file with its current block.
 struct Held<'s> {
     run: &'s Run,
     number: Option<u64>,
@@ -590,7 +590,7 @@ impl<'p> Postings<'p> {
     }
 }
 
-/// Removes the files of a segment that nobody names any more.
+/// Removes the files of a segment that is no longer in use.
 pub(crate) fn remove(home: &Home, id: u64) {
     for file in home.files(id) {
         // A file that stays costs room and nothing else; the next writer removes it.

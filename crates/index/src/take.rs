@@ -1,5 +1,4 @@
-//! A corpus on its way into an index, or asked about: documents are examined and looked up on all threads, and decided in their
-//! order.
+//! Adding a whole corpus to an index, or querying it: documents are examined and looked up on all threads, and decided in their order.
 
 use std::sync::Mutex;
 
@@ -15,7 +14,7 @@ use crate::error::IndexError;
 use crate::index::{Index, hold};
 use crate::writer::{Known, Verdict};
 
-/// How far a corpus was taken.
+/// The position reached in a corpus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Progress {
     /// Units of it that are done: shards, or small shards together.
@@ -26,12 +25,12 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// What documents come with.
+/// The work done on documents before they are handed over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// What is found for them, so that they are added quickly.
+    /// The lookup, so that they are added quickly.
     LookUp,
-    /// Their near-duplicates, so many of each named.
+    /// A query; at most this number of near-duplicates is returned for each.
     Answer(usize),
 }
 
@@ -44,23 +43,23 @@ pub enum Taken<'t> {
     Rejected {
         /// The shard.
         source: &'t str,
-        /// Where it stands there.
+        /// Its position in the shard.
         position: u64,
-        /// Why.
+        /// The reason.
         reason: String,
-        /// Its id, where one can be told.
+        /// Its id, if known.
         id: Option<String>,
     },
 }
 
-/// Records one behind the other, as they are handed over.
+/// Consecutive records, as they are handed over.
 #[derive(Debug)]
 pub struct Portion<'t> {
     /// The records.
     pub records: Vec<Taken<'t>>,
-    /// How far the corpus is taken behind them.
+    /// The position in the corpus after them.
     pub progress: Progress,
-    /// Records of it that are no documents.
+    /// Records of the corpus among them that are no documents.
     pub skipped: u64,
 }
 
@@ -79,7 +78,7 @@ impl Refused {
     }
 }
 
-/// What workers hand over.
+/// A batch that a worker has examined.
 struct Ready {
     records: Vec<Result<Prepared, Refused>>,
     first: u64,
@@ -95,8 +94,7 @@ impl Weight for Ready {
 }
 
 impl Index {
-    /// Hands all records of a corpus behind `from` over, in portions and in order; documents come with
-    /// what is wanted of them.
+    /// Hands over all records of a corpus after `from`, in portions and in order; `wanted` says what is done on documents before.
     pub fn examine(
         &self,
         corpus: &Corpus,
@@ -215,8 +213,8 @@ impl Index {
         ready
     }
 
-    /// Adds all documents of a corpus behind `from`. `each` sees every record and what became of it, once that is in the log;
-    /// `mark` makes what is remembered of a portion.
+    /// Adds all documents of a corpus after `from`. `each` gets the id and the verdict of every document, once it is in the log;
+    /// `mark` returns the mark to store with a portion.
     #[expect(clippy::too_many_arguments, reason = "each of them is another thing")]
     pub fn take(
         &self,
@@ -243,7 +241,7 @@ impl Index {
     }
 }
 
-/// Says of each record where it stands.
+/// Returns the records with their shards and positions.
 fn portion<'t>(
     corpus: &'t Corpus,
     shard: &mut usize,

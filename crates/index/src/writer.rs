@@ -1,4 +1,4 @@
-//! Who changes the index: one at a time, every change first in the log, then for everybody to see.
+//! The writer of an index: one at a time, and every change is in the log before it is visible.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -17,31 +17,31 @@ use crate::near::{Found, word_key};
 use crate::part::Snapshot;
 use crate::row::{Change, MOST_DOCUMENTS, NOBODY, Row, State};
 
-/// Behind so many times the usual number, a key leads to no more documents, kept ones neither.
+/// A key that has reached the usual limit of postings gets no more removed documents, and at this many times the limit no more kept ones.
 const KEPT_ONES: usize = 4;
 
-/// What is done when a document's id is there already.
+/// The treatment of a document whose id is in the index already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Known {
     /// With the same words it is the same document, and nothing changes; with other words it is refused.
     #[default]
     Refuse,
-    /// With the same words it is the same document; with other words it takes the place of the old one.
+    /// With the same words it is the same document; with other words it replaces the old one.
     Replace,
     /// It is one more document, as in a corpus.
     Both,
 }
 
-/// What became of a document that was added.
+/// The result of adding a document.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Verdict {
     /// It is in the index.
     Added {
         /// Its number.
         number: u32,
-        /// Kept, or removed for another one.
+        /// Kept, or removed for a witness.
         state: State,
-        /// The id was there with these words: nothing was added.
+        /// True if the id was there with these words: nothing was added.
         known: bool,
     },
     /// Its id is there with other words.
@@ -51,14 +51,14 @@ pub enum Verdict {
     },
 }
 
-/// What the writer is asked to do.
+/// A request to the writer.
 #[derive(Debug)]
 pub(crate) enum Order {
     Add { documents: Vec<Prepared>, known: Known, mark: Option<Vec<u8>> },
     Remove { id: String },
 }
 
-/// What came of it.
+/// The result of a request.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Added(Vec<Verdict>),
@@ -66,14 +66,14 @@ pub(crate) enum Outcome {
 }
 
 impl Index {
-    /// Asks about documents and adds them, in one step: of two equal ones that race, one is new.
+    /// Queries and adds documents, in one step: of two equal ones that race, one is new.
     ///
     /// When this returns, they survive the end of the process, and with [`Writing::sync`] that of the machine.
     pub fn add(&self, documents: Vec<Prepared>, known: Known) -> Result<Vec<Verdict>, IndexError> {
         self.add_marked(documents, known, None)
     }
 
-    /// As [`Index::add`]; `mark` is what [`Index::mark`] will say after a stop.
+    /// As [`Index::add`]; `mark` is stored with the documents, and [`Index::mark`] returns it after a stop.
     pub fn add_marked(
         &self,
         documents: Vec<Prepared>,
@@ -86,7 +86,7 @@ impl Index {
         }
     }
 
-    /// Takes all documents of an id out; returns how many there were. Documents that one of them stood for are decided anew.
+    /// Deletes all documents of an id; returns their number. Documents that had one of them as witness are decided anew.
     pub fn remove(&self, id: &str) -> Result<u64, IndexError> {
         match self.submit(Order::Remove { id: id.to_owned() })? {
             Outcome::Removed(count) => Ok(count),
@@ -95,7 +95,7 @@ impl Index {
     }
 }
 
-/// The one who writes.
+/// The writer of an open index.
 #[derive(Debug)]
 pub(crate) struct Writer {
     log: Log,
@@ -208,12 +208,12 @@ impl Writer {
     }
 }
 
-/// A change on its way: what the index will be, seen by nobody else.
+/// A change in progress: a working snapshot that no reader sees yet.
 struct Changing<'c> {
     inner: &'c Inner,
     desk: &'c mut Desk,
     working: Snapshot,
-    /// So many parts are there for everybody.
+    /// The number of parts that readers see.
     published: usize,
     mark: Option<Vec<u8>>,
 }
@@ -283,7 +283,7 @@ impl<'c> Changing<'c> {
         Ok(Verdict::Added { number, state, known: false })
     }
 
-    /// What is found for a document, with what came since it was looked up.
+    /// Returns the candidates of a document, with those that came since it was looked up.
     fn found(&mut self, prepared: &mut Prepared) -> Result<Found, IndexError> {
         let mut asker = self.inner.asker(&self.working, self.desk);
         match prepared.found.take().filter(|found| found.epoch == self.working.epoch) {
@@ -359,7 +359,7 @@ impl<'c> Changing<'c> {
         Ok(())
     }
 
-    /// The keys of a document, without those that have too many documents.
+    /// Adds the postings of a document, except for keys that have too many.
     fn put_keys(&mut self, examined: &Examined, found: &Found, state: State, chunk: &mut Chunk) {
         let number = self.working.next;
         for (place, method) in self.inner.examiner.methods().enumerate() {
@@ -389,7 +389,7 @@ impl<'c> Changing<'c> {
         Ok(())
     }
 
-    /// Takes a document out. Those that it stood for are decided anew, in their order.
+    /// Deletes a document. Those that had it as witness are decided anew, in their order.
     fn remove(&mut self, number: u32) -> Result<(), IndexError> {
         let tables = &self.inner.home.tables;
         let row = self.working.row(number, &mut self.desk.room)?;

@@ -1,4 +1,4 @@
-//! Whatever is added, taken out, put on disk, merged, closed and copied, in any order: the index says what a plain list says.
+//! An index agrees with a plain list after any order of adding, deleting, flushing, merging, closing and copying.
 
 mod support;
 
@@ -41,7 +41,7 @@ impl Made {
     }
 }
 
-/// What is done to an index.
+/// An operation on an index.
 #[derive(Debug, Clone)]
 enum Step {
     Add(Vec<Made>, Known),

@@ -41,7 +41,7 @@ impl Dice {
     }
 }
 
-/// All that an index says.
+/// All answers of an index.
 #[derive(Debug, Clone, PartialEq)]
 struct Said {
     entries: Vec<Option<Entry>>,
@@ -269,7 +269,7 @@ fn lived_in(place: &Path, text: bool) -> u32 {
     next
 }
 
-/// How an index with a turned bit in `file` fares: nothing when that is told, or makes no difference.
+/// Returns the failure of an index with a flipped bit in `file`; none if the damage is reported, or changes no answer.
 fn told(place: &Path, file: &str, documents: u32, before: &Said) -> Option<String> {
     let named = |error: IndexError| {
         let sentence = error.to_string();

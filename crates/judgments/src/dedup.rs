@@ -20,7 +20,7 @@ use crate::groups::Groups;
 use crate::judgments::{Judgment, Judgments, distinct};
 use crate::run::Run;
 
-/// Which document of a group stays for a topic.
+/// The rule by which a document of a group is chosen to stay for a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Stays {
     /// The one that the file names first.
@@ -30,7 +30,7 @@ pub enum Stays {
     LowestName,
 }
 
-/// What becomes of the judgments of the others.
+/// The treatment of the judgments of the other documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Later {
     /// They are left out.
@@ -69,12 +69,12 @@ impl Dropped {
     }
 }
 
-/// What is left of a file, and what went.
+/// The lines of a file that stay, and those that were removed or marked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Deduplicated {
     /// The lines that stay, in the order of the file.
     pub lines: Vec<String>,
-    /// What went or was marked, in the order of the file.
+    /// The lines that were removed or marked, in the order of the file.
     pub dropped: Vec<Dropped>,
     /// Lines that were there.
     pub before: u64,
@@ -96,7 +96,7 @@ impl Deduplicated {
         text
     }
 
-    /// How many of the lines that went said something else than the one that stays.
+    /// Counts the removed or marked lines whose grade differs from that of the document that stays.
     pub fn conflicts(&self) -> u64 {
         self.dropped.iter().filter(|dropped| dropped.conflicts()).count() as u64
     }
@@ -183,7 +183,7 @@ impl<'j> Grouped<'j> {
         Some(kept).filter(|kept| *kept != line.document())
     }
 
-    /// What was said first of another document for the topic and subtopic of a judgment.
+    /// Returns the first label of `document` for the topic and subtopic of a judgment.
     fn label(&self, line: &Judgment, document: &str) -> Option<&'j str> {
         let wanted = what(line, document);
         let place = self.labels.partition_point(|(what, ..)| *what < wanted);
@@ -191,7 +191,7 @@ impl<'j> Grouped<'j> {
     }
 }
 
-/// What a judgment of a document is about.
+/// Returns the topic and subtopic of a judgment together with `document`.
 fn what<'j>(line: &'j Judgment, document: &'j str) -> [&'j str; 3] {
     [line.topic(), line.subtopic().unwrap_or_default(), document]
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a line of a list, and where it stands.
+//! Errors in the lines of a list, with their line numbers.
 
 use std::fmt;
 use std::io;
@@ -12,17 +12,17 @@ pub struct ListError {
     pub list: String,
     /// The line, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// The error in the line.
     pub wrong: Box<Wrong>,
 }
 
-/// What can be wrong with a line.
+/// The errors that a line can have.
 #[derive(Debug, thiserror::Error)]
 pub enum Wrong {
     /// It has too few columns, or too many.
     #[error("it has {found} columns, and {layout} has {}: {}; correct it, or name the layout", layout.width(), layout.columns())]
     Columns {
-        /// How many it has.
+        /// The number of its columns.
         found: usize,
         /// The layout of the file.
         layout: Layout,
@@ -43,9 +43,9 @@ pub enum Wrong {
     Number {
         /// The column.
         column: &'static str,
-        /// What it holds.
+        /// The text that it holds.
         found: String,
-        /// What it should hold.
+        /// The kind of number that it should hold.
         wanted: &'static str,
     },
     /// It is no line of a run.
@@ -68,7 +68,7 @@ pub enum Wrong {
     /// It is too long to be a line of such a list.
     #[error("it is longer than {most} bytes; name a file of judgments, a run or groups")]
     Long {
-        /// How long a line may be.
+        /// The greatest length of a line, in bytes.
         most: usize,
     },
     /// The file could not be read.

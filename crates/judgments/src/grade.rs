@@ -23,7 +23,7 @@ pub enum Grade {
     Pair(i32, i32),
 }
 
-/// What a grade says.
+/// The meaning of a grade.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Meaning {
     /// 0 or less.
@@ -74,7 +74,7 @@ impl Grade {
         self.highest() > 0
     }
 
-    /// What it says.
+    /// Returns its meaning.
     pub fn meaning(self) -> Meaning {
         match self.highest() {
             ..=0 => Meaning::NotRelevant,

@@ -49,7 +49,7 @@ impl Groups {
         Some(self.members[place].1)
     }
 
-    /// How many groups there are.
+    /// Returns the number of groups.
     pub fn len(&self) -> u64 {
         self.count.into()
     }
@@ -59,7 +59,7 @@ impl Groups {
         self.count == 0
     }
 
-    /// How many documents are in them.
+    /// Returns the number of documents in them.
     pub fn documents(&self) -> u64 {
         self.members.len() as u64
     }

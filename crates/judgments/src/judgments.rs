@@ -83,7 +83,7 @@ impl Judgment {
     }
 }
 
-/// What stands in a line.
+/// The content of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
     /// A judgment.
@@ -170,7 +170,7 @@ impl<R: BufRead> Iterator for Reader<R> {
 /// All judgments of a file, in its order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgments {
-    /// What the file is called, without folder and endings.
+    /// The name of the file, without folder and endings.
     pub track: String,
     /// Its layout.
     pub layout: Layout,
@@ -247,7 +247,7 @@ impl Judgments {
 pub struct Judged<'j> {
     /// The document.
     pub document: &'j str,
-    /// Which file and which of its judgments, both counted from 0, ascending.
+    /// The number of the file and that of the judgment in it, both counted from 0, ascending.
     pub places: Vec<(usize, usize)>,
 }
 
@@ -271,7 +271,7 @@ pub(crate) fn distinct(mut names: Vec<&str>) -> Vec<&str> {
     names
 }
 
-/// What a file of judgments is called: its name without folder, compression and `.txt`.
+/// Returns the name of a track: that of its file of judgments without folder, compression and `.txt`.
 ///
 /// ```
 /// assert_eq!(lookalike_judgments::track_of("data/qrels.web.51-100.txt.zst"), "qrels.web.51-100");

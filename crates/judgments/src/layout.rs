@@ -52,7 +52,7 @@ impl Layout {
         }
     }
 
-    /// What its columns hold.
+    /// Returns the names of its columns, in order.
     pub fn columns(self) -> &'static str {
         match self {
             Layout::Qrels => "topic 0 document grade",
@@ -63,7 +63,7 @@ impl Layout {
         }
     }
 
-    /// How many columns it has.
+    /// Returns the number of its columns.
     pub fn width(self) -> usize {
         match self {
             Layout::Qrels | Layout::Subtopics | Layout::Entity2009 => 4,
@@ -72,7 +72,7 @@ impl Layout {
         }
     }
 
-    /// Which column holds the document, from 0.
+    /// Returns the index of the column that holds the document, from 0.
     pub(crate) fn document(self) -> usize {
         match self {
             Layout::Qrels | Layout::Subtopics => 2,
@@ -80,7 +80,7 @@ impl Layout {
         }
     }
 
-    /// Which column holds the grade, from 0.
+    /// Returns the index of the column that holds the grade, from 0.
     pub(crate) fn grade(self) -> usize {
         match self {
             Layout::Prels | Layout::Entity2009 => 2,
@@ -88,7 +88,7 @@ impl Layout {
         }
     }
 
-    /// Which column holds the subtopic, from 0, where there is one.
+    /// Returns the index of the column that holds the subtopic, from 0, if there is one.
     pub(crate) fn subtopic(self) -> Option<usize> {
         matches!(self, Layout::Qrels | Layout::Subtopics).then_some(1)
     }

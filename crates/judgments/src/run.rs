@@ -49,7 +49,7 @@ impl RunLine {
         self.score
     }
 
-    /// What the run is called.
+    /// Returns the name of the run.
     pub fn tag(&self) -> &str {
         column(&self.text, 5)
     }
@@ -73,7 +73,7 @@ impl RunLine {
 /// A run, in the order of its file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// What the file is called, without folder and endings.
+    /// The name of the file, without folder and endings.
     pub name: String,
     /// Its lines.
     pub lines: Vec<RunLine>,

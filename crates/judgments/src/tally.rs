@@ -1,4 +1,4 @@
-//! What is in a file of judgments, counted.
+//! Counts of the content of files of judgments.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub struct Tally {
     pub names: u64,
     /// Judgments beyond the first of what was judged already: the same document for the same topic and subtopic.
     pub repeated: u64,
-    /// How many judgments have which label, by ascending grade.
+    /// The number of judgments with each label, by ascending grade.
     pub grades: Grades,
 }
 
@@ -93,7 +93,7 @@ fn repeated(file: &Judgments) -> u64 {
     (file.lines.len() - keys.len()) as u64
 }
 
-/// What was judged: topic, subtopic, document, and of the entity track of 2010 which name on the page.
+/// Returns the subject of a judgment: topic, subtopic, document, and in the entity track of 2010 the name on the page.
 fn what(layout: Layout, line: &Judgment) -> [&str; 4] {
     let name = if layout == Layout::Entity2010 { column(line.text(), 2) } else { "" };
     [line.topic(), line.subtopic().unwrap_or_default(), line.document(), name]

@@ -1,9 +1,9 @@
-//! After a run: what recall and precision did it reach on the whole corpus?
+//! Estimates of the recall and precision that a finished run reached on the whole corpus.
 //!
 //! A sample of the input is drawn that keeps near-duplicates together, and the exact join tells its near-duplicates. Recall is
-//! the share of their pairs that the run's methods find. What that did to the corpus is told by two more figures: the share of
-//! pairs of which a document is gone, and of the documents that should have gone (since an earlier near-duplicate of theirs is
-//! left) the share that did. Precision: removals are drawn at random, and each is measured against its witness.
+//! the share of their pairs that the run's methods find. Two more figures give the effect on the corpus: the share of pairs of
+//! which a document was removed, and of the documents that should have been removed (since an earlier near-duplicate of theirs
+//! is left) the share that was. Precision: removals are drawn at random, and each is measured against its witness.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -38,7 +38,7 @@ pub struct Run {
     pub files: Vec<PathBuf>,
 }
 
-/// What a check looks at.
+/// The parameters of a check.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// Documents to draw.
@@ -47,7 +47,7 @@ pub struct Request {
     pub removals: usize,
     /// Seed of every random choice.
     pub seed: u64,
-    /// How the work is done.
+    /// Threads, memory and disk use, which change no result.
     pub settings: Settings,
 }
 
@@ -56,11 +56,11 @@ pub struct Request {
 pub struct Estimate {
     /// The share.
     pub value: f64,
-    /// How sure it is; the share itself where nothing was sampled.
+    /// The 95 % interval; both ends are the share itself where nothing was sampled.
     pub interval: (f64, f64),
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Checked {
     /// Documents of the corpus.
@@ -69,7 +69,7 @@ pub struct Checked {
     pub sampled: u64,
     /// Pairs of near-duplicates among them.
     pub near: u64,
-    /// About as many are in the whole corpus.
+    /// Estimated number of such pairs in the whole corpus.
     pub near_in_all: f64,
     /// Share of the pairs that the run's methods find, by running them on the documents that were drawn.
     pub recall: Option<Estimate>,
@@ -85,7 +85,7 @@ pub struct Checked {
     pub measured: u64,
     /// Share of them that reach the threshold.
     pub precision: Option<Estimate>,
-    /// What whoever reads this should know.
+    /// Notes for the reader, such as on pairs that are in no figure.
     pub notes: Vec<String>,
     /// Seed of the draws.
     pub seed: u64,
@@ -145,7 +145,7 @@ impl Run {
         Ok(Run { recipe, folder: folder.to_owned(), files: facts.map_or_else(Vec::new, |facts| facts.files) })
     }
 
-    /// Who was removed, and some removals at random.
+    /// Reads the ordinals of all removed documents, and draws at most `most` removals at random.
     fn removals(&self, most: usize, seed: u64) -> Result<Removals, LabError> {
         let path = self.folder.join("removed.jsonl");
         let file = File::open(&path).map_err(|error| LabError::read(&path, &error))?;
@@ -175,11 +175,11 @@ impl Run {
     }
 }
 
-/// Who was removed: 8 bytes each.
+/// The removals of a run, at 8 bytes of memory for each.
 struct Removals {
-    /// Ordinals, in order.
+    /// Ordinals of the removed documents, ascending.
     removed: Vec<u64>,
-    /// Some at random.
+    /// Removals drawn at random.
     drawn: Vec<Removal>,
 }
 
@@ -246,7 +246,7 @@ fn estimate(weighed: &Weighed) -> Option<Estimate> {
     Some(Estimate { value: weighed.value()?, interval: weighed.interval()? })
 }
 
-/// What is looked at to see what was missed.
+/// The inputs of the search for missed near-duplicates.
 struct Looked<'l> {
     sample: &'l Sample,
     bench: &'l Bench<'l>,
@@ -254,13 +254,13 @@ struct Looked<'l> {
     recipe: &'l JobRecipe,
 }
 
-/// The near-duplicates of the sample, in three lights.
+/// Three shares over the near-duplicates of the sample.
 struct Lights {
-    /// Those that the methods find.
+    /// The share of pairs that the methods find; none if they were not run.
     found: Option<Weighed>,
-    /// Those of which a document is gone.
+    /// The share of pairs of which at least one document was removed.
     settled: Weighed,
-    /// Documents that should have gone, and those that did.
+    /// The share of documents removed, of those that should have been.
     gone: Weighed,
 }
 
@@ -340,7 +340,7 @@ impl Looked<'_> {
         self.bench.run(&what, basis, watch).map(Some)
     }
 
-    /// Which of the documents were removed.
+    /// Returns for each document of the sample whether the run removed it.
     fn removed(&self) -> Result<Vec<bool>, LabError> {
         let one = |document: u32| {
             let ordinal = self.sample.shelf.line(document)?.n;

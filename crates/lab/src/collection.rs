@@ -1,5 +1,4 @@
-//! The documents that an experiment looks at: what the user names, a known collection that lies at hand, or a generated
-//! one.
+//! The documents of an experiment: a collection that the user names, a known one in the data folder, or a generated one.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,7 +12,7 @@ use lookalike::walk::{self, Found, Watch};
 
 use crate::trial::LabError;
 
-/// What an experiment would like to look at.
+/// The kind of collection that an experiment needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     /// A collection of short articles.
@@ -30,13 +29,13 @@ pub enum Wanted {
 /// Documents to look at.
 #[derive(Debug, Clone)]
 pub struct Collection {
-    /// What it is called in results.
+    /// Its name in results.
     pub name: String,
-    /// Where the documents are.
+    /// The corpus that holds the documents.
     pub corpus: Corpus,
-    /// What is taken of each.
+    /// The part of each document that becomes its text.
     pub content: ContentMode,
-    /// It was made up.
+    /// True if the collection was generated.
     pub generated: bool,
 }
 
@@ -82,7 +81,7 @@ impl Wanted {
         Ok(Some(Collection { name: (*name).to_owned(), corpus, content: self.content(), generated: false }))
     }
 
-    /// What documents of this kind are called.
+    /// Returns the name of this kind.
     pub fn name(self) -> &'static str {
         match self {
             Wanted::News => "news",
@@ -92,7 +91,7 @@ impl Wanted {
         }
     }
 
-    /// What is taken of documents of this kind.
+    /// Returns the part of a document of this kind that becomes its text.
     pub fn content(self) -> ContentMode {
         match self {
             Wanted::Mail => ContentMode::PageOrEmail,
@@ -102,13 +101,13 @@ impl Wanted {
 }
 
 impl Collection {
-    /// Where the documents are, and what is taken of each.
+    /// Returns the corpus, and the part of each document that becomes its text.
     pub fn place(&self) -> (&Corpus, ContentMode) {
         (&self.corpus, self.content)
     }
 
-    /// The documents in memory, with these further fields; of more than `most`, so many at random, by `seed`. Documents
-    /// without text are left out.
+    /// Reads the documents into memory, with these further fields; if there are more than `most`, then `most` at random, by
+    /// `seed`. Documents without text are left out.
     pub fn items(
         &self,
         most: usize,

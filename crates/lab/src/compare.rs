@@ -20,7 +20,7 @@ use crate::strata::Strata;
 use crate::trial::{Basis, Bench, Configuration, Facts, Trial};
 use crate::truth::Truth;
 
-/// What recall is a share of.
+/// The set of near-duplicates that recall is a share of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Against {
     /// Near-duplicates that some method finds.
@@ -29,18 +29,18 @@ pub enum Against {
     Exact,
 }
 
-/// What is compared, and how.
+/// The parameters of a comparison.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The methods: what each is called, and how it runs.
+    /// The methods: the name and the configuration of each.
     pub methods: Vec<(String, Configuration)>,
-    /// What a near-duplicate is.
+    /// The definition of a near-duplicate.
     pub truth: Truth,
-    /// From text to the words that it is measured on.
+    /// The profile of the words that it is measured on.
     pub profile: Profile,
-    /// From text to the words that methods read which have no profile of their own.
+    /// The profile of the words for methods that have none of their own.
     pub words: Profile,
-    /// What recall is a share of.
+    /// The set of near-duplicates that recall is a share of.
     pub against: Against,
     /// Most pairs to measure.
     pub measure: u64,
@@ -51,31 +51,31 @@ pub struct Request {
 /// A method of a comparison.
 #[derive(Debug, Clone)]
 pub struct Contender {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What came of its trial, or why there was none.
+    /// The facts of its trial, or the reason why there was none.
     pub facts: Result<Facts, String>,
     /// Its bit in masks.
     pub place: Option<usize>,
 }
 
-/// A pair that was looked at.
+/// A pair of the pool with its verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
-    /// The pair, and who accepts it.
+    /// The pair, and the methods that accept it.
     pub pair: Pooled,
-    /// How near they are; nothing for those below what is measured.
+    /// Their similarity; none if it was not measured, or is below the lowest that is measured.
     pub similarity: Option<f64>,
-    /// They are near-duplicates; nothing if the pair was not measured.
+    /// True if they are near-duplicates; none if the pair was not measured.
     pub near: Option<bool>,
 }
 
-/// What came of a comparison.
+/// The result of a comparison.
 #[derive(Debug)]
 pub struct Comparison {
     /// The methods, in the order that was asked for.
     pub contenders: Vec<Contender>,
-    /// The pool by who accepts its pairs.
+    /// The pool by the methods that accept its pairs.
     pub strata: Strata,
     /// Pairs by similarity, in hundredths, the last for 1; those of a sample stand for their strata.
     pub histogram: Vec<u64>,
@@ -161,7 +161,7 @@ impl Comparison {
         Pool::of(self.trials.iter().chain(&self.exact))
     }
 
-    /// What is known of the exact join, where it tells the truth.
+    /// Returns the facts of the exact join; none if recall is not a share of its pairs.
     pub fn exact(&self) -> Option<&Facts> {
         self.exact.as_ref().map(|trial| &trial.facts)
     }
@@ -182,12 +182,12 @@ impl Comparison {
         (1 << self.trials.len()) - 1
     }
 
-    /// The pairs that the method of this name accepts, in order.
+    /// Returns the pairs that the method with this bit accepts, in order.
     pub fn pairs_of(&self, place: usize) -> Result<crate::trial::Pairs, LabError> {
         self.trials[place].pairs()
     }
 
-    /// Every pair of the pool with what is known of it.
+    /// Returns every pair of the pool with its verdict.
     pub fn seen(&self) -> Result<impl Iterator<Item = Result<Seen, LabError>> + '_, LabError> {
         let mut exact = self.exact.as_ref().map(Trial::pairs).transpose()?.map(Iterator::peekable);
         let truth: Option<Mask> = self.exact.as_ref().map(|_| 1 << self.trials.len());
@@ -291,13 +291,13 @@ impl Comparison {
     }
 }
 
-/// Counts a similarity in its hundredth, as so many.
+/// Adds `pairs` to the hundredth that a similarity falls in.
 fn put(histogram: &mut [f64], similarity: f64, pairs: f64) {
     let bin = (similarity * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as usize;
     histogram[bin] += pairs;
 }
 
-/// Draws exactly so many pairs of each stratum as they come by, each with the same chance.
+/// Draws exactly the quota of each stratum from a stream of pairs, each pair with the same chance.
 struct Draw {
     /// Pairs still to come, and to be taken, by mask.
     left: BTreeMap<Mask, (u64, u64)>,

@@ -1,4 +1,4 @@
-//! Pairs of texts that share exactly so many shingles.
+//! Pairs of texts that share an exact number of shingles.
 
 use lookalike::text::hash;
 

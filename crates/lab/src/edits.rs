@@ -6,7 +6,7 @@ use lookalike::text::{Analyser, Features, Profile};
 
 use crate::draws::Draws;
 
-/// What is done to a text.
+/// A kind of edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Edit {
     /// A word is put in.
@@ -23,7 +23,7 @@ impl Edit {
     /// All of them.
     pub(crate) const ALL: [Edit; 4] = [Edit::Insert, Edit::Delete, Edit::Substitute, Edit::Move];
 
-    /// What so many of them are called.
+    /// Returns its name, in the plural.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Edit::Insert => "insertions",
@@ -106,7 +106,7 @@ impl Draft<'_> {
         self.words.len()
     }
 
-    /// The text after so many edits at different places; nothing if there are not enough places.
+    /// Returns the text after `count` edits at different places; none if there are not enough places.
     pub(crate) fn edited(
         &self,
         edit: Edit,
@@ -142,7 +142,7 @@ impl Draft<'_> {
         Some(edited)
     }
 
-    /// The text after so many parts were moved, each to another place than it had.
+    /// Returns the text after `count` moves, each of a part to another place than it had; none if there are fewer than three parts.
     fn moved(&self, count: usize, draws: &mut Draws) -> Option<String> {
         let (mut parts, between) = self.parts();
         if parts.len() < 3 {

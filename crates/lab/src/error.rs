@@ -1,4 +1,4 @@
-//! Why work in the lab ended early.
+//! Errors of the lab.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -9,7 +9,7 @@ use lookalike::engine::delivered::write_durably;
 use lookalike::methods::MethodError;
 use lookalike::walk::WalkError;
 
-/// Why work in the lab ended early.
+/// The reason why work in the lab ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     /// A method as typed will not do.
@@ -24,13 +24,13 @@ pub enum LabError {
     /// A run failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// What a run wrote cannot be read.
+    /// A file that a run wrote cannot be read.
     #[error("{0} cannot be read: {1}; remove its folder and run again")]
     Results(String, String),
     /// A result cannot be written.
     #[error("{0} cannot be written: {1}")]
     Write(String, String),
-    /// What is asked for cannot be had, in a sentence.
+    /// A request cannot be met; the sentence says why.
     #[error("{0}")]
     Request(String),
 }

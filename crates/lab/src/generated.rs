@@ -115,7 +115,7 @@ fn texts(wanted: u64, seed: u64) -> Vec<Vec<String>> {
     texts
 }
 
-/// Changes so many words: some are left out, some added, some exchanged for others of the same text.
+/// Makes `edits` changes: words are left out, added, or exchanged for others of the same text.
 fn edit(words: &mut Vec<String>, edits: usize, draws: &mut Draws) {
     for _ in 0..edits {
         let (at, other) = (draws.below(words.len()), draws.below(words.len()));

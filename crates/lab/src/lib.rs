@@ -1,15 +1,15 @@
-//! The lab: what methods find on a corpus, held against measured similarity and against what papers report.
+//! The lab: methods evaluated on a corpus, against measured similarity and against the figures of papers.
 //!
 //! - [`trial`]: one configuration of methods on a copy of a corpus, and the pairs that it accepts
-//! - [`compare`]: methods side by side; [`pool`], [`strata`]: their pairs together, and what follows from who has which
-//! - [`roster`]: which methods take part
-//! - [`results`]: what a comparison writes; [`published`]: what papers report
+//! - [`compare`]: methods side by side; [`pool`], [`strata`]: their pairs together, by the methods that accept them
+//! - [`roster`]: the methods that take part
+//! - [`results`]: the output of a comparison; [`published`]: figures that papers report
 //! - [`sample`]: a sample of a corpus that keeps near-duplicates together
-//! - [`tune`]: from a goal to a recipe
-//! - [`check`]: what a run reached
-//! - [`truth`]: what a near-duplicate is
+//! - [`tune`]: the search for a recipe that reaches a goal
+//! - [`check`]: estimates of the recall and precision that a run reached
+//! - [`truth`]: the definition of a near-duplicate
 //! - [`experiments`]: the catalogue of the papers' experiments
-//! - [`collection`], [`generated`]: what they look at
+//! - [`collection`], [`generated`]: the documents of the experiments
 //! - [`sketches`]: any method on a few documents in memory
 //! - `constructed`, `edits`: texts made or changed for a purpose
 //! - `draws`, `shares`: random numbers from a seed, and shares that are counted

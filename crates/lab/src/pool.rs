@@ -22,7 +22,7 @@ pub struct Pooled {
     pub a: u32,
     /// The second.
     pub b: u32,
-    /// Who accepts it.
+    /// The methods that accept it.
     pub mask: Mask,
 }
 

@@ -5,7 +5,7 @@
 pub struct Zelenkov {
     /// The algorithm.
     pub name: &'static str,
-    /// What they call it.
+    /// Its name in the paper.
     pub title: &'static str,
     /// Share of the pool's near-duplicates that it finds.
     pub recall: f64,

@@ -1,4 +1,4 @@
-//! What a comparison writes: tables for programs, a study for people (`show`), pairs for both.
+//! The output of a comparison: tables for programs, a study for people (`show`), pairs for both.
 
 mod show;
 
@@ -21,13 +21,13 @@ use crate::trial::Bench;
 pub struct Heading {
     /// Version of the program.
     pub lookalike: &'static str,
-    /// What a near-duplicate is.
+    /// The definition of a near-duplicate.
     pub truth: String,
-    /// On words of this profile.
+    /// The profile of the words that it is measured on.
     pub profile: String,
     /// Methods without a profile of their own read words by this one.
     pub words: String,
-    /// What recall is a share of: union or exact.
+    /// The set of near-duplicates that recall is a share of: union or exact.
     pub pool: &'static str,
     /// Larger groups did not propose all of their pairs.
     pub max_group: usize,
@@ -46,13 +46,13 @@ pub struct Heading {
 /// One method, for programs.
 #[derive(Debug, Clone, Serialize)]
 pub struct MethodLine {
-    /// What it is called here.
+    /// Its name in this comparison.
     pub method: String,
-    /// It with every parameter.
+    /// Its recipes, with every parameter.
     pub recipes: Vec<String>,
     /// Its bit in the masks of `pairs.parquet`; nothing if it did not run.
     pub bit: Option<usize>,
-    /// Why it did not run.
+    /// The reason why it did not run.
     pub failed: Option<String>,
     /// Pairs that it accepts.
     pub pairs: Option<u64>,
@@ -66,11 +66,11 @@ pub struct MethodLine {
     pub f: Option<Share>,
     /// Documents with words that it has no signature for.
     pub unsigned: Option<u64>,
-    /// Documents that it refuses, and why it refuses the first.
+    /// Documents that it refuses.
     pub refused: Option<u64>,
-    /// Why it refuses the first of them.
+    /// The reason why it refuses the first of them.
     pub refusal: Option<String>,
-    /// Groups that were too large to propose all of their pairs, and how many pairs are in them.
+    /// Groups that were too large to propose all of their pairs.
     pub giant_groups: Option<u64>,
     /// Pairs inside of them, which are not in the counts.
     pub pairs_in_giant_groups: Option<u64>,
@@ -100,7 +100,7 @@ struct AgreementFile<'f> {
 struct CoverageFile<'f> {
     #[serde(flatten)]
     heading: &'f Heading,
-    /// What two methods find together, as a share of all near-duplicates.
+    /// For any two methods, the share of all near-duplicates that they find together.
     pairs: Vec<Together<'f>>,
     /// The methods in the order in which each adds most.
     greedy: Vec<Step<'f>>,
@@ -117,9 +117,9 @@ struct Together<'f> {
 pub struct Step<'f> {
     /// The method that adds most to those before it.
     pub method: &'f str,
-    /// What is covered then.
+    /// The share of the near-duplicates that the methods up to this one find.
     pub coverage: Share,
-    /// What it added.
+    /// The share that this method added.
     pub gain: f64,
 }
 
@@ -136,7 +136,7 @@ fn has(method: usize) -> impl Fn(Mask) -> bool {
 }
 
 impl<'r> Results<'r> {
-    /// Of a comparison that was run on this bench for this request.
+    /// The results of a comparison that was run on this bench for this request.
     pub fn new(bench: &'r Bench<'r>, request: &'r Request, comparison: &'r Comparison) -> Self {
         Results { bench, request, comparison }
     }
@@ -145,7 +145,7 @@ impl<'r> Results<'r> {
         &self.comparison.strata
     }
 
-    /// What stands above all tables.
+    /// Returns the heading that all tables share.
     pub fn heading(&self) -> Heading {
         Heading {
             lookalike: env!("CARGO_PKG_VERSION"),
@@ -338,7 +338,7 @@ impl Names {
     }
 }
 
-/// Any two of so many, the first below the second.
+/// Returns all pairs of numbers below `number`, the lower first.
 pub(crate) fn two_of(number: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..number).flat_map(move |one| (one + 1..number).map(move |other| (one, other)))
 }

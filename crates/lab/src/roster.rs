@@ -1,4 +1,4 @@
-//! Which methods take part: all of them, or a list as typed.
+//! The methods that take part: all of them, or a list as typed.
 
 use lookalike::methods::{METHODS, Setting, method};
 

@@ -1,6 +1,6 @@
-//! A sample of a corpus that keeps near-duplicates together.
+//! A sample of a corpus that keeps near-duplicates together, drawn by lots.
 //!
-//! A share q of documents taken at random holds only q² of the pairs. Here the lot of a document hangs on one of its
+//! A share q of documents taken at random holds only q² of the pairs. Here the lot of a document depends on one of its
 //! shingles, the one with the smallest hash: two documents with the resemblance J have the same lot with probability J,
 //! and independent ones otherwise. So each document is taken with probability q, and a pair with J·q + (1−J)·q², nearly q
 //! for near-duplicates. What is counted in the sample is weighed by the inverse of that. Of many equal texts only a few are
@@ -20,22 +20,22 @@ use crate::collection::Collection;
 use crate::error::LabError;
 use crate::interval::{Z, wilson_at};
 
-/// Words per shingle that lots hang on.
+/// Words per shingle that lots depend on.
 pub const SHINGLE: usize = 5;
 
-/// A sample, as a copy on the shelf.
+/// A sample, copied to disk.
 #[derive(Debug)]
 pub struct Sample {
     /// The documents.
     pub shelf: Shelf,
-    /// The share q of documents that a lot lets in.
+    /// The share q of documents that are drawn.
     pub share: f64,
 }
 
-/// So many copies of one text are taken, and no more: every method finds them, and n of them make n² pairs.
+/// The most copies of one text that are taken: every method finds them, and n of them make n² pairs.
 const COPIES: u8 = 4;
 
-/// Gives every document its lot.
+/// Computes the lot of a document: the random number that decides whether it is drawn.
 struct Lots {
     analyser: Analyser,
     features: Features,
@@ -53,7 +53,7 @@ impl Lots {
         }
     }
 
-    /// The lot of a document: a number that its smallest shingle alone decides, or its place when it has no words.
+    /// Returns the lot of a document: a number that its smallest shingle hash alone decides, or its ordinal when it has no words.
     fn of(&mut self, ordinal: u64, text: &str) -> u64 {
         self.analyser.read(text, &mut self.features);
         self.features.shingles(SHINGLE, &mut self.shingles);
@@ -103,7 +103,7 @@ impl Sample {
         (self.share < 1.0).then(|| self.weight(resemblance))
     }
 
-    /// The same for near-duplicates by a measure. By the shingles that lots hang on they resemble each other at least as much
+    /// The same for near-duplicates by a measure. By the shingles that lots depend on they resemble each other at least as much
     /// as the threshold asks; by anything else they need not.
     pub fn rarest_near(&self, measure: &Measure, profile: &Profile) -> Option<f64> {
         let same = measure.similarity == Similarity::Jaccard
@@ -112,7 +112,8 @@ impl Sample {
         self.rarest(if same { measure.threshold.value() } else { 0.0 })
     }
 
-    /// How many pairs of the corpus one of the sample stands for, by its resemblance on shingles of [`SHINGLE`] words.
+    /// Returns the number of pairs of the corpus that one pair of the sample stands for, by its resemblance on shingles of
+    /// [`SHINGLE`] words.
     pub fn weight(&self, resemblance: f64) -> f64 {
         let q = self.share;
         1.0 / (resemblance * q + (1.0 - resemblance) * q * q)
@@ -136,7 +137,7 @@ pub struct Weighed {
 }
 
 impl Weighed {
-    /// Of nothing yet, in a sample whose rarest kind of pair has this weight.
+    /// An empty share, in a sample whose rarest kind of pair has this weight.
     pub fn new(rarest: Option<f64>) -> Self {
         Weighed { rarest, ..Weighed::default() }
     }
@@ -165,7 +166,7 @@ impl Weighed {
         (self.all > 0.0).then(|| self.yes / self.all)
     }
 
-    /// As many independent pairs would tell as much (Kish): those of a cluster are found or missed together.
+    /// Returns the number of independent pairs that would tell as much (Kish): those of a cluster are found or missed together.
     pub fn effective(&self) -> f64 {
         let squares: f64 = self.clusters.values().map(|weight| weight * weight).sum();
         if squares > 0.0 { self.all * self.all / squares } else { 0.0 }
@@ -181,7 +182,7 @@ impl Weighed {
         Some((self.at_least(Z)?, high))
     }
 
-    /// The lower end of an interval of so many standard deviations.
+    /// Returns the lower end of an interval of this number of standard deviations.
     pub fn at_least(&self, deviations: f64) -> Option<f64> {
         let value = self.value()?;
         let Some(rarest) = self.rarest else { return Some(value) };
@@ -191,8 +192,8 @@ impl Weighed {
     }
 }
 
-/// So many events may be expected where none is seen, as likely as that many standard deviations from a mean: minus the
-/// logarithm of that chance, 0.025 and 0.00135 at the two that are asked for.
+/// Returns the number of events that may be expected where none is seen, with the chance of being this number of standard
+/// deviations from a mean: minus the logarithm of that chance, 0.025 and 0.00135 at the two that are asked for.
 fn unseen(deviations: f64) -> f64 {
     match deviations {
         none if none <= 0.0 => 0.0,
@@ -201,14 +202,14 @@ fn unseen(deviations: f64) -> f64 {
     }
 }
 
-/// Which documents hang together through pairs.
+/// The connected components of documents that are joined by pairs.
 #[derive(Debug, Default)]
 pub struct Clusters {
     parents: BTreeMap<u32, u32>,
 }
 
 impl Clusters {
-    /// Ties two documents together.
+    /// Joins the clusters of two documents.
     pub fn tie(&mut self, a: u32, b: u32) {
         let (a, b) = (self.of(a), self.of(b));
         self.parents.insert(a.max(b), a.min(b));

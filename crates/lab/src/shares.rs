@@ -4,7 +4,7 @@ use lookalike::report::study::{Axis, Origin, Point, Series, Value};
 
 use crate::interval::wilson;
 
-/// So many out of so many.
+/// A share as two counts: `part` out of `whole`.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) part: u64,
@@ -33,12 +33,12 @@ impl Share {
         wilson(self.part, self.whole)
     }
 
-    /// As it stands in a table.
+    /// Returns the share as the cell of a table.
     pub(crate) fn cell(self) -> Value {
         self.value().into()
     }
 
-    /// Its interval as it stands in a table.
+    /// Returns the interval as the cell of a table.
     pub(crate) fn interval_cell(self) -> Value {
         self.interval().into()
     }

@@ -24,7 +24,7 @@ pub struct Reading<'t> {
     profile: Profile,
     texts: Vec<&'t str>,
     pages: Vec<Features>,
-    /// The first so many are the collection.
+    /// Number of texts of the collection, which come first.
     collection: usize,
     lexicon: OnceLock<Arc<Lexicon>>,
 }
@@ -81,27 +81,27 @@ impl<'t> Reading<'t> {
         (0..self.len()).map(|index| self.page(index))
     }
 
-    /// What the collection tells of its words.
+    /// Returns the lexicon of the collection, made at the first call.
     pub fn lexicon(&self) -> &Arc<Lexicon> {
         let gather = || Lexicon::gather(&self.profile.recipe(), &self.pages[..self.collection]);
         self.lexicon.get_or_init(|| Arc::new(gather()))
     }
 }
 
-/// A method, and what it was told of a collection.
+/// A method, and the facts of a collection that it needs.
 #[derive(Debug)]
 pub struct Sketcher {
     method: Box<dyn Method>,
     profile: Profile,
-    /// What pairs are measured by, if that is how the method decides.
+    /// The measure of pairs, if the method decides by measuring.
     measure: Option<Measure>,
     /// Documents of the collection.
     documents: u64,
-    /// In how many of them each key is, for methods that leave out common ones.
+    /// Number of documents that have each key, for methods that leave out common ones.
     common: HashMap<u64, u64>,
 }
 
-/// What a method makes of a document, and what it is measured by.
+/// The sketch of a document by a method, and the symbols that it is measured by.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Sketched {
     /// Keys, in the method's order.
@@ -178,7 +178,7 @@ impl Sketcher {
         Ok(())
     }
 
-    /// The sketch of a document; `room` is used again for the next.
+    /// Returns the sketch of a document; `room` is a buffer to be reused.
     pub fn sketch(&self, page: &Page<'_>, room: &mut Sketch) -> Sketched {
         room.clear();
         if !page.is_empty() {
@@ -202,7 +202,7 @@ impl Sketcher {
         }
     }
 
-    /// What [`Method::accept`] is told of the keys that two documents share; nothing when they are too few.
+    /// Returns the number of keys that two documents share, as [`Method::accept`] takes it; none when they are too few.
     pub fn shared(&self, a: &Sketched, b: &Sketched) -> Option<u32> {
         let (forward, asks) = (self.found(a, b), self.method.asks());
         let backward = if asks { self.found(b, a) } else { 0 };
@@ -210,7 +210,7 @@ impl Sketcher {
         (forward.max(backward) >= self.method.keys_to_share()).then_some(shared)
     }
 
-    /// What the method says of two documents: its score if they are near-duplicates.
+    /// Returns the method's score of two documents if it accepts them as near-duplicates.
     pub fn meet(&self, a: &Sketched, b: &Sketched) -> Option<Score> {
         let score = self.method.accept(&a.payload, &b.payload, self.shared(a, b)?)?;
         let Some(measure) = self.measure else { return Some(score) };
@@ -286,7 +286,7 @@ pub(crate) mod testing {
         Collection { name: "small".to_owned(), corpus, content: ContentMode::Page, generated: true }
     }
 
-    /// A desk with a few documents on it.
+    /// A desk whose collection is these texts.
     pub(crate) fn desk<'d>(texts: &[String], watch: &'d Watch) -> Desk<'d> {
         Desk {
             given: Some(collection(texts)),

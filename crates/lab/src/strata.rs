@@ -1,7 +1,7 @@
-//! A pool by who accepts its pairs, and what follows from that: recall, precision, agreement, coverage.
+//! A pool by the methods that accept its pairs, and the figures that follow: recall, precision, agreement, coverage.
 //!
-//! All pairs that the same methods accept are one stratum. Of a pool that is too large to be measured, so many of each
-//! stratum are, and the rest is taken to be like them; every figure then has an interval.
+//! All pairs that the same methods accept are one stratum. Of a pool that is too large to be measured, a sample of each
+//! stratum is measured and stands for the rest; every figure then has an interval.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,15 @@ use crate::pool::Mask;
 /// Pairs that the same methods accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Stratum {
-    /// How many there are.
+    /// Number of pairs.
     pub pairs: u64,
-    /// How many of them were measured.
+    /// Number of pairs that were measured.
     pub measured: u64,
-    /// How many of those are near-duplicates.
+    /// Number of near-duplicates among the measured pairs.
     pub near: u64,
 }
 
-/// A pool by who accepts its pairs.
+/// A pool by the methods that accept its pairs.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Strata(BTreeMap<Mask, Stratum>);
 
@@ -30,7 +30,7 @@ pub struct Strata(BTreeMap<Mask, Stratum>);
 pub struct Share {
     /// The share.
     pub value: f64,
-    /// How sure it is; nothing when all was measured.
+    /// Its 95 % interval; none when all pairs were measured.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -61,7 +61,7 @@ impl Strata {
         self.0.entry(mask).or_default().pairs += 1;
     }
 
-    /// Takes down of so many pairs whether they are near-duplicates.
+    /// Counts `pairs` of a stratum as measured, and as near-duplicates if `near`.
     pub fn measured(&mut self, mask: Mask, pairs: u64, near: bool) {
         let stratum = self.0.entry(mask).or_default();
         stratum.measured += pairs;
@@ -73,7 +73,7 @@ impl Strata {
         self.0.iter().map(|(&mask, stratum)| (mask, stratum))
     }
 
-    /// How many pairs of its stratum one that was measured stands for.
+    /// Returns the number of pairs of its stratum that one measured pair stands for.
     pub fn weight(&self, mask: Mask) -> f64 {
         let stratum = self.0.get(&mask).copied().unwrap_or_default();
         stratum.pairs as f64 / stratum.measured.max(1) as f64
@@ -89,7 +89,7 @@ impl Strata {
         self.0.is_empty()
     }
 
-    /// Pairs that `of` says yes to.
+    /// Counts the pairs whose mask `of` accepts.
     pub fn pairs(&self, of: impl Fn(Mask) -> bool) -> u64 {
         self.iter().filter(|(mask, _)| of(*mask)).map(|(_, stratum)| stratum.pairs).sum()
     }
@@ -99,17 +99,17 @@ impl Strata {
         self.0.values().map(|stratum| stratum.measured).sum()
     }
 
-    /// Near-duplicates among the pairs that `of` says yes to.
+    /// Estimates the near-duplicates among the pairs whose mask `of` accepts.
     pub fn near(&self, of: impl Fn(Mask) -> bool) -> f64 {
         self.iter().filter(|(mask, _)| of(*mask)).map(|(_, stratum)| stratum.near()).sum()
     }
 
-    /// Near-duplicates that `of` says yes to, as a share of all: recall of a method, coverage of several.
+    /// Returns the share of all near-duplicates whose mask `of` accepts: recall of a method, coverage of several.
     pub fn coverage(&self, of: impl Fn(Mask) -> bool) -> Option<Share> {
         self.ratio(|mask| if of(mask) { 1.0 } else { 0.0 }, 0.0, 1.0)
     }
 
-    /// The share of near-duplicates among the pairs that `of` says yes to.
+    /// Returns the share of near-duplicates among the pairs whose mask `of` accepts.
     pub fn precision(&self, of: impl Fn(Mask) -> bool) -> Option<Share> {
         let all = self.pairs(&of) as f64;
         self.ratio(|mask| if of(mask) { 1.0 } else { 0.0 }, all, 0.0)
@@ -176,8 +176,8 @@ impl Strata {
         order
     }
 
-    /// How many pairs of each stratum to measure so that `most` are measured in all: all of a small pool; else as many of
-    /// each as the root of its size, which serves small strata and large ones alike.
+    /// Returns the number of pairs to measure in each stratum, about `most` in all: every pair of a small pool; else in
+    /// proportion to the root of the stratum's size, which serves small strata and large ones alike.
     pub fn quotas(&self, most: u64) -> BTreeMap<Mask, u64> {
         let all = self.pairs(|_| true);
         if all <= most {

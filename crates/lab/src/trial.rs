@@ -27,13 +27,13 @@ use crate::error::write_whole;
 pub struct Configuration {
     /// The methods that propose pairs, as typed.
     pub methods: Vec<String>,
-    /// What several of them propose together.
+    /// The rule that combines the pairs of several methods.
     pub combine: Combine,
     /// A method that must accept what the others propose.
     pub filter: Option<String>,
     /// Words and how common they are, where they do not come from the corpus itself.
     pub lexicon: Option<PathBuf>,
-    /// Pairs count only when they reach the threshold, and not by the methods' own word.
+    /// True if pairs count only when their measured similarity reaches the threshold, and not by the methods' own verdict.
     pub verified: bool,
 }
 
@@ -62,32 +62,32 @@ impl Configuration {
     }
 }
 
-/// What methods are told: how near is near, and by which words that is measured.
+/// The definition of a near-duplicate that methods are set up with, and the recall that is wanted of them.
 #[derive(Debug, Clone)]
 pub struct Basis {
     /// Similarity, threshold and shingle.
     pub measure: Measure,
-    /// From text to words.
+    /// The profile that makes words of text.
     pub profile: Profile,
     /// Wanted probability that a pair right at the threshold is proposed.
     pub recall: f64,
 }
 
 impl Basis {
-    /// By a measure on words of a profile.
+    /// A basis of this measure on words of a profile, with the default recall.
     pub fn new(measure: Measure, profile: Profile) -> Self {
         Basis { measure, profile, recall: Setting::default().recall }
     }
 }
 
-/// Where and how trials are run.
+/// The documents, the folder and the settings of trials.
 #[derive(Debug)]
 pub struct Bench<'b> {
     /// The documents.
     pub shelf: &'b Shelf,
     /// A folder for trials.
     pub folder: PathBuf,
-    /// How the work is done.
+    /// Threads, memory and disk use, which change no result.
     pub settings: Settings,
     /// Larger groups do not propose all of their pairs.
     pub max_group: usize,
@@ -95,7 +95,7 @@ pub struct Bench<'b> {
     pub seed: u64,
 }
 
-/// What came of a trial.
+/// The counts, sizes and time of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// The methods with every parameter.
@@ -112,7 +112,7 @@ pub struct Facts {
     pub unsigned: u64,
     /// Documents that a method refuses.
     pub refused: u64,
-    /// Why, for the first of them.
+    /// The reason why the first of them is refused.
     pub refusal: Option<String>,
     /// Bytes of payloads and keys, per document.
     pub bytes: f64,
@@ -134,12 +134,12 @@ impl Facts {
 /// A trial that was run: its facts and its pairs.
 #[derive(Debug, Clone)]
 pub struct Trial {
-    /// What is known of it.
+    /// Its counts, sizes and time.
     pub facts: Facts,
     pairs: PathBuf,
 }
 
-/// Two documents and how near they are by whoever accepted them; by number, the first is the lower.
+/// Two documents by number, the lower first, with the similarity by which they were accepted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
     /// The first.
@@ -404,7 +404,7 @@ fn keep_pairs(from: &Path, to: &Path) -> Result<(), LabError> {
     done.map_err(|error| LabError::write(to, &error))
 }
 
-/// What is known of a trial that was run before; nothing unless all of it is there.
+/// Reads the facts of a trial that was run before; none unless its files are complete.
 fn known(facts: &Path, pairs: &Path) -> Option<Facts> {
     let known: Facts = serde_json::from_slice(&std::fs::read(facts).ok()?).ok()?;
     let whole = known.pairs * WIDTH as u64;
@@ -432,7 +432,7 @@ struct RefusalLine {
     reason: String,
 }
 
-/// Why the first of the refused documents was.
+/// Reads the reason why the first of the refused documents was refused.
 fn first_refusal(path: &Path, refused: u64) -> Result<Option<String>, LabError> {
     let mut first = None;
     if refused > 0 {

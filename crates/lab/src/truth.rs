@@ -1,4 +1,4 @@
-//! What counts as a near-duplicate in a comparison, as typed: `edit:0.8`, `jaccard/5:0.8`, `cosine/1:0.9`.
+//! The definition of a near-duplicate in a comparison, as typed: `edit:0.8`, `jaccard/5:0.8`, `cosine/1:0.9`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,19 +8,19 @@ use lookalike::model::{Similarity, Threshold};
 use lookalike::text::Profile;
 use serde::{Serialize, Serializer};
 
-/// A similarity, what it is measured on, and how much of it is enough.
+/// A similarity, its shingles and its threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Truth {
-    /// What is measured.
+    /// The similarity measure.
     pub similarity: Similarity,
-    /// On shingles of so many words; 1 means the set of words.
+    /// Words per shingle; 1 means the set of words.
     pub shingle: usize,
-    /// How much is enough.
+    /// The least similarity of near-duplicates.
     pub threshold: Threshold,
 }
 
 impl Truth {
-    /// How it is measured.
+    /// Returns the engine's measure of the same similarity, threshold and shingle length.
     pub fn measure(&self) -> Measure {
         Measure { similarity: self.similarity, threshold: self.threshold, shingle: self.shingle }
     }
@@ -34,8 +34,8 @@ impl Truth {
         }
     }
 
-    /// What methods are told that take the run's similarity as theirs: the same where there is a method for it, else
-    /// Jaccard of shingles at the same threshold.
+    /// Returns the measure for methods that take the run's similarity as theirs: the same where there is a method for it, else
+    /// Jaccard of shingles of five words at the same threshold.
     pub fn setting(&self) -> Measure {
         match self.similarity {
             Similarity::Edit | Similarity::CosineTf => {

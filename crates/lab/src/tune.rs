@@ -1,4 +1,4 @@
-//! From a goal to a recipe: which methods, with which parameters, reach a wanted recall and precision at least cost.
+//! The search for a recipe: methods and parameters that reach a wanted recall and precision at least cost.
 //!
 //! A sample of the corpus is drawn that keeps near-duplicates together ([`crate::sample`]), the exact join tells its truth,
 //! and many configurations are run on it, by their own word and with every pair measured. What they reach is weighed up to
@@ -24,12 +24,12 @@ use crate::interval::Z;
 use crate::sample::{Clusters, SHINGLE, Sample, Weighed};
 use crate::trial::{Basis, Bench, Configuration, Pair, Trial};
 
-/// What is to be reached.
+/// The goal of a search.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What a near-duplicate is.
+    /// The definition of a near-duplicate.
     pub measure: Measure,
-    /// From text to the words that it is measured on.
+    /// The profile of the words that it is measured on.
     pub profile: Profile,
     /// Share of the near-duplicates to find.
     pub recall: f64,
@@ -37,7 +37,7 @@ pub struct Request {
     pub precision: f64,
     /// A lexicon from elsewhere, to be tried beside the corpus's own.
     pub lexicon: Option<PathBuf>,
-    /// How documents of the whole corpus are read, for the recipe.
+    /// The options by which documents of the whole corpus are read, for the recipe.
     pub reading: Reading,
 }
 
@@ -54,17 +54,17 @@ pub struct Tried {
     pub foreign_lexicon: bool,
     /// Share of the near-duplicates that it finds.
     pub recall: Option<f64>,
-    /// How sure that is, at 95 %.
+    /// The 95 % interval of the recall.
     pub recall_interval: Option<(f64, f64)>,
     /// Share of near-duplicates among its pairs.
     pub precision: Option<f64>,
-    /// How sure that is.
+    /// The 95 % interval of the precision.
     pub precision_interval: Option<(f64, f64)>,
     /// Seconds on the sample.
     pub seconds: f64,
     /// Bytes of payload and keys per document.
     pub bytes: f64,
-    /// How it stands to the goal.
+    /// The certainty that it reaches the goal.
     pub meets: Meets,
     #[serde(skip)]
     what: Configuration,
@@ -72,13 +72,13 @@ pub struct Tried {
     basis: f64,
 }
 
-/// How a configuration stands to the goal.
+/// The certainty that a configuration reaches the goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Meets {
-    /// It misses it.
+    /// It misses the goal.
     No,
-    /// Its figures reach it, its intervals do not.
+    /// Its figures reach the goal, its intervals do not.
     Likely,
     /// The lower ends of its intervals reach it: of 95 % where every pair is measured, and of three standard deviations for
     /// what a method accepts by its own word, since of a hundred that are tried one or the other looks good by luck. The exact
@@ -86,34 +86,34 @@ pub enum Meets {
     Yes,
 }
 
-/// What came of the search.
+/// The result of the search.
 #[derive(Debug, Serialize)]
 pub struct Tuned {
     /// Documents of the corpus.
     pub documents: u64,
     /// Documents of the sample.
     pub sampled: u64,
-    /// It is all of them.
+    /// True if the sample is the whole corpus.
     pub whole: bool,
     /// Near-duplicates in the sample.
     pub truth: u64,
-    /// As many independent pairs would tell as much.
+    /// Number of independent pairs that would tell as much.
     pub effective: f64,
     /// All that was tried, cheapest first.
     pub tried: Vec<Tried>,
-    /// Which of them was chosen.
+    /// The index of the chosen configuration in `tried`.
     pub chosen: Option<usize>,
-    /// What could not be tried, and why, and what is in no figure.
+    /// Configurations that could not be tried and the reasons, and records and pairs that are in no figure.
     pub notes: Vec<String>,
 }
 
-/// Memory for a near-duplicate of the sample: what it stands for, and whether a trial found it.
+/// Bytes of memory for a near-duplicate of the sample: its weight, and whether a trial found it.
 const TRUE_BYTES: u64 = 256;
 /// Rows that a terminal shows.
 const SHOWN: usize = 12;
 /// Times that a promising configuration is run again, since clocks are noisy.
 const AGAIN: usize = 2;
-/// How many are.
+/// Number of promising configurations.
 const PROMISING: usize = 6;
 /// Times that differ by less than this factor are equal.
 const NOISE: f64 = 1.25;
@@ -192,7 +192,7 @@ pub fn run(bench: &Bench<'_>, sample: &Sample, request: &Request, watch: &Watch)
     })
 }
 
-/// The near-duplicates of the sample, with what each stands for.
+/// The near-duplicates of the sample, with the weight of each.
 struct Truths {
     rarest: Option<f64>,
     /// Near-duplicates in groups that are too large to be written out, at most.
@@ -237,7 +237,7 @@ impl Truths {
     }
 }
 
-/// What each pair stands for, from its resemblance on the shingles that the sample was drawn by.
+/// Returns the weight of each pair, from its resemblance on the shingles that the sample was drawn by.
 fn weights(
     bench: &Bench<'_>,
     sample: &Sample,
@@ -353,11 +353,11 @@ struct Found {
     right: BTreeSet<(u32, u32)>,
     /// Those that are no near-duplicates, up to [`MOST_WRONG`].
     wrong: Vec<(u32, u32)>,
-    /// How many there are beyond these.
+    /// Number of wrong pairs beyond these.
     more: u64,
 }
 
-/// Pairs that are no near-duplicates and are weighed one by one; who has more is far from any goal.
+/// The most wrong pairs that are weighed one by one; a configuration with more is far from any goal.
 const MOST_WRONG: usize = 200_000;
 
 impl Found {
@@ -404,7 +404,7 @@ impl Found {
     }
 }
 
-/// How sure it is that the goal is reached; `right` is nothing where every pair was measured.
+/// Returns the certainty that the goal is reached; `right` is none where every pair was measured.
 fn meets(what: &Configuration, reached: &Weighed, right: Option<&Weighed>, request: &Request) -> Meets {
     let least = |deviations: f64| {
         let recall = reached.at_least(deviations).is_some_and(|least| least >= request.recall);
@@ -554,7 +554,7 @@ impl Tuned {
         study
     }
 
-    /// The chosen one, and of the others so many, those that reach the goal first.
+    /// Makes a table of at most `most` configurations: the chosen one, then those that reach the goal, then the others.
     fn table(&self, most: usize) -> Grid {
         let mut grid = Grid::new(
             "What was tried, cheapest first",

@@ -35,7 +35,7 @@ const QUERIES: usize = 100_000;
 /// Queries that are answered by comparing with all.
 const SCANNED: usize = 2000;
 
-/// What a lookup costs by each design of tables.
+/// Measures the cost of a lookup by each design of tables.
 fn lookups() {
     let mut draw = draws();
     let stored: Vec<[u64; 1]> = (0..STORED).map(|_| [draw()]).collect();
@@ -100,7 +100,7 @@ fn lookups() {
     }
 }
 
-/// What is near a query, by comparing with all; bits are counted by the same instruction as in tables.
+/// Finds the fingerprints near a query by comparing with all; bits are counted by the same instruction as in tables.
 fn scan(stored: &[[u64; 1]], query: &[u64; 1]) -> Vec<u32> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -127,7 +127,7 @@ fn plain_scan(stored: &[[u64; 1]], query: &[u64; 1]) -> Vec<u32> {
     near
 }
 
-/// Texts of so many words, from a fixed sequence.
+/// Makes `count` texts of `words` words each, from a fixed sequence.
 fn texts(words: usize, count: usize) -> Vec<String> {
     let mut draw = draws();
     let mut text = || (0..words).map(|_| format!("w{}", draw() % 5000)).collect::<Vec<_>>().join(" ");
@@ -145,7 +145,7 @@ fn draws() -> impl FnMut() -> u64 {
     }
 }
 
-/// What a fingerprint costs by itself, for texts of several lengths.
+/// Measures the cost of a fingerprint by itself, for texts of several lengths.
 fn fingerprints() {
     println!(
         "{:<32} {:>6} {:>12} {:>12} {:>14}",

@@ -1,5 +1,5 @@
-//! How fast JSON lines become 5-gram hashes on one core, beside what reading the same bytes and parsing the
-//! same JSON cost. Figures are CPU time of this thread, best of several rounds, interleaved; trust the ratios.
+//! A benchmark of the conversion of JSON lines to 5-gram hashes on one core, beside the cost of reading the same bytes and of parsing
+//! the same JSON. Figures are CPU time of this thread, best of several rounds, interleaved; trust the ratios.
 //!
 //! `cargo bench -p lookalike --bench text [FILE.jsonl]`: a file of your own, or generated text of several scripts.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]

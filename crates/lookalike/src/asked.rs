@@ -1,5 +1,5 @@
-//! What is asked for, in the words of options, becomes a recipe. The command line and the Python package both come here, so that
-//! they have the same defaults and the same sentences.
+//! Recipes from options. The command line and the Python package both use this module, so that they have the same defaults and the same
+//! error messages.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,22 +15,22 @@ use crate::model::{Similarity, Threshold};
 use crate::text::Profile;
 use crate::text::extract::ContentMode;
 
-/// Which documents are near-duplicates.
+/// Options that define which documents are near-duplicates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matching {
     /// Methods that propose pairs.
     pub methods: Vec<String>,
-    /// What several of them propose together.
+    /// The rule that combines the pairs of several methods.
     pub combine: Combine,
     /// One more method, which must accept what the others propose.
     pub filter: Option<String>,
     /// Words and how common they are.
     pub lexicon: Option<PathBuf>,
-    /// What is measured.
+    /// The similarity that is measured.
     pub similarity: Similarity,
     /// Words per shingle that it is measured on.
     pub shingle: usize,
-    /// How much similarity makes a near-duplicate.
+    /// The least similarity of near-duplicates.
     pub threshold: Threshold,
     /// Wanted probability that a pair right at the threshold is proposed.
     pub recall: f64,
@@ -67,12 +67,12 @@ impl Default for Matching {
     }
 }
 
-/// How documents are read, and what is taken of them.
+/// Options for reading documents and for taking text from them.
 #[derive(Debug, Clone)]
 pub struct Documents {
     /// Names of fields, limits, and the format of every input.
     pub reading: ReadOptions,
-    /// What is taken of a document, if that was said.
+    /// The part of a document to take; by default it depends on the profile.
     pub content: Option<ContentMode>,
     /// From text to words.
     pub profile: Profile,
@@ -85,7 +85,7 @@ impl Default for Documents {
 }
 
 impl Documents {
-    /// What is made of a document: the page, unless the profile is for e-mail.
+    /// Returns the part of a document to take: by default the page, or for the e-mail profile kolcz page or message.
     pub fn content_mode(&self) -> ContentMode {
         match self.content {
             Some(content) => content,
@@ -94,7 +94,7 @@ impl Documents {
         }
     }
 
-    /// What no other option changes; the method is the simplest there is.
+    /// Returns a recipe with this profile and these options of reading; all else is that of the simplest recipe of the task.
     pub fn recipe(&self, task: Task) -> JobRecipe {
         let ReadOptions { fields, max_document_bytes, revisions, namespaces, format, .. } = &self.reading;
         JobRecipe {
@@ -217,7 +217,7 @@ impl Matching {
     }
 }
 
-/// What the methods of a recipe have to say about their parameters.
+/// Returns the remarks of a recipe's methods on their parameters, none twice in a row.
 pub fn advice(recipe: &JobRecipe) -> Vec<String> {
     let methods = recipe.methods().unwrap_or_default();
     let mut all: Vec<String> = methods.iter().filter_map(|method| method.advice()).collect();
@@ -246,7 +246,7 @@ pub fn number(names: &mut [String], before: &str) {
     }
 }
 
-/// Where a path leads, with as much of it resolved as is there.
+/// Resolves a path, or its folder if the path does not exist; a path without either stays as it is.
 pub fn place(path: &Path) -> PathBuf {
     if let Ok(found) = path.canonicalize() {
         return found;
@@ -272,7 +272,7 @@ pub fn outside(inputs: &[OsString], output: &Path) -> Result<(), EngineError> {
     }
 }
 
-/// How the work is done: on all cores and in half of the machine's memory, unless told otherwise.
+/// Returns the settings of a job: all cores and half of the machine's memory, unless others are given.
 pub fn settings(threads: Option<usize>, memory: Option<u64>, spool: Spool) -> Settings {
     let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
     Settings { threads: threads.unwrap_or_else(cores), memory: memory.unwrap_or_else(half_of_memory), spool }

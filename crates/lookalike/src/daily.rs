@@ -26,10 +26,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::page;
 
-/// What is asked for.
+/// A `dedup` run of today's documents with an index.
 #[derive(Debug)]
 pub struct Daily<'d> {
-    /// How documents are read, found and measured.
+    /// The recipe by which documents are read, found and measured.
     pub recipe: JobRecipe,
     /// Today's documents.
     pub corpus: Corpus,
@@ -41,11 +41,11 @@ pub struct Daily<'d> {
     pub lexicon: Option<&'d Path>,
     /// Copies of the shards without removed documents are written.
     pub write_kept: bool,
-    /// How the work is done.
+    /// Threads, memory and spool.
     pub settings: Settings,
 }
 
-/// What a write to the index carries.
+/// The mark that each write to the index carries, so that a killed run can go on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Mark {
     /// The run: the digest of its recipe and input.

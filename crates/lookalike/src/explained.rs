@@ -9,23 +9,23 @@ use crate::methods::{About, METHODS, Setting, method};
 /// A method, explained.
 #[derive(Debug, Serialize)]
 pub struct Explained {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// Other names of it.
     pub aliases: Vec<Alias>,
-    /// What it does, in a line.
+    /// Its purpose, in one line.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// The publications that it comes from.
     pub source: &'static str,
-    /// How it does it.
+    /// The formula that it computes.
     pub formula: &'static str,
     /// A command that uses it.
     pub example: &'static str,
-    /// What can be set.
+    /// Its parameters.
     pub parameters: Vec<Parameter>,
-    /// What it reads words by.
+    /// The profile by which it reads words.
     pub profile: String,
-    /// What it costs.
+    /// Its cost.
     #[serde(flatten)]
     pub cost: Cost,
 }
@@ -33,20 +33,20 @@ pub struct Explained {
 /// Another name of a method.
 #[derive(Debug, Serialize)]
 pub struct Alias {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// What it stands for.
+    /// The method and parameters that it stands for.
     pub stands_for: &'static str,
 }
 
-/// What can be said of a method behind a colon.
+/// A parameter, which is given behind a colon after the name of the method.
 #[derive(Debug, Serialize)]
 pub struct Parameter {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// Its value if nothing is said.
+    /// Its value if none is given.
     pub default: String,
-    /// What it means.
+    /// Its meaning.
     pub meaning: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What the engine found becomes the page that a person looks at.
+//! The report page of a run, made from the findings of the engine.
 
 use lookalike_engine::results::{Findings, PairSample, Section, Share};
 use lookalike_engine::{EngineError, JobRecipe};

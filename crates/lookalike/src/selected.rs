@@ -45,11 +45,11 @@ pub struct Selected {
     pub documents: u64,
     /// Records that could not be read.
     pub rejected: u64,
-    /// Where the first of them is, and why.
+    /// The location of the first of them, and the reason.
     pub first_rejection: Option<String>,
     /// Bytes of the longest line of the copy.
     longest: u64,
-    /// What was copied from where.
+    /// A digest of the corpus, the options and the names that the copy was made from.
     source: String,
     /// The file.
     #[serde(skip)]
@@ -59,7 +59,7 @@ pub struct Selected {
 const LINES: &str = "documents.jsonl";
 const FACTS: &str = "documents.json";
 const REJECTED: &str = "rejected.jsonl";
-/// Why a copy is not made.
+/// The reason why a folder is refused.
 const OTHERS: &str = "it holds other documents, or the same as they were at another time or were read in another way; remove it, \
                       or write to another place";
 /// Names of files that hold what single shards have.
@@ -163,7 +163,7 @@ impl Selected {
     }
 }
 
-/// What is copied from where, in one word.
+/// Returns a digest of everything that decides the copy: version, shards, options, content mode and names.
 fn source(corpus: &Corpus, content: ContentMode, names: &[&str]) -> String {
     let mark = |shard: &Shard| match &shard.origin {
         Origin::Memory(bytes) => format!("{:032x}", hash::digest(bytes)),
@@ -191,13 +191,13 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// What one shard has.
+/// The documents and rejections of one shard.
 #[derive(Default)]
 struct Part {
     documents: u64,
     rejected: u64,
     first_rejection: Option<String>,
-    /// Which names were found, in order, each with the length of its line.
+    /// The indexes of the names that were found, in the order of the shard, each with the length of its line.
     found: Vec<(usize, u64)>,
     /// Their lines.
     lines: Option<PathBuf>,
@@ -210,11 +210,11 @@ struct Part {
 pub struct RejectedRecord {
     /// Its shard.
     pub source: String,
-    /// Where it stands there.
+    /// Its position in the shard.
     pub position: u64,
     /// The unit of the position.
     pub unit: Unit,
-    /// Why.
+    /// The reason for its rejection.
     pub reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! What a person may want to know of a method, and the list of all of them.
+//! Descriptions of the methods, and the list of all of them.
 
 use crate::{Method, MethodError, Setting, Spec};
 
@@ -9,11 +9,11 @@ pub struct About {
     pub name: &'static str,
     /// Other names: each stands for a method with parameters as it would be typed, and takes further ones.
     pub aliases: &'static [(&'static str, &'static str)],
-    /// What it does, in one line without a full stop.
+    /// A summary in one line without a full stop.
     pub summary: &'static str,
     /// The paper.
     pub source: &'static str,
-    /// What it computes, in lines of at most 100 characters.
+    /// The formula that it computes, in lines of at most 120 characters.
     pub formula: &'static str,
     /// A command that uses it.
     pub example: &'static str,

@@ -20,7 +20,7 @@ const VERSION: u32 = 1;
 /// More fingerprints than this say nothing new about a document.
 const MOST: usize = 4096;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "bottom",
     aliases: &[],

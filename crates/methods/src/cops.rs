@@ -17,7 +17,7 @@ const VERSION: u32 = 1;
 /// A unit of no more documents is never too common, however small the corpus.
 const NEVER_COMMON: u64 = 100;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "cops",
     aliases: &[],
@@ -41,7 +41,7 @@ accept: 0.5 in either direction",
     make: Cops::make,
 };
 
-/// What a document is cut into.
+/// The unit of text that a document is cut into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Sentences,

@@ -23,7 +23,7 @@ const VERSION: u32 = 1;
 /// The paper's similarity.
 const SIMILARITY: &str = "0.85";
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "decomposition",
     aliases: &[("a11", "decomposition")],
@@ -51,7 +51,7 @@ struct Decomposition {
     sample: u64,
     ratio: Ratio,
     threshold: Threshold,
-    /// How documents are compared.
+    /// The similarity by which documents are compared.
     test: Similarity,
     profile: Option<Profile>,
 }
@@ -101,7 +101,7 @@ impl Method for Decomposition {
         sketch.payload.extend_from_slice(&length.to_le_bytes());
     }
 
-    /// What lengths alone can say; the rest is up to the measure.
+    /// Accepts a pair by the ratio of its lengths alone; the rest is left to the measure.
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
         let (a, b) = (shares::number(a), shares::number(b));
         let near = a > 0 && b > 0 && self.ratio.allows(a, b);

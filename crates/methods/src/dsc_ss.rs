@@ -12,7 +12,7 @@ use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec,
 
 const VERSION: u32 = 1;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "dsc-ss",
     aliases: &[],

@@ -38,7 +38,7 @@ const FREQUENT: u16 = 256;
 /// Fronts of about this length have so many pairs (8,000) that shingles had better stand alone.
 const LONG_FRONT: f64 = if cfg!(test) { 6.0 } else { 128.0 };
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "exact",
     aliases: &[],
@@ -202,7 +202,8 @@ impl Method for Exact {
         }
     }
 
-    /// What sizes alone can say: whether the threshold is in reach, and how near the sets can be.
+    /// Accepts a pair whose sizes allow the threshold, as for containment they always do. The score is the ratio of the
+    /// sizes, the greatest Jaccard similarity that they allow.
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
         let (a, b) = (shares::number(a), shares::number(b));
         let (small, large) = (a.min(b), a.max(b));
@@ -239,7 +240,7 @@ impl Method for Exact {
     }
 }
 
-/// How often each shingle occurs, roughly: shingles share counters.
+/// Approximate numbers of occurrences of shingles: several shingles may share a counter.
 #[derive(Debug)]
 struct Counters(OnceLock<Box<[AtomicU16]>>);
 

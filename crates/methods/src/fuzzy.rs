@@ -36,7 +36,7 @@ const CLASSES: usize = 32;
 /// The most schemes.
 const SCHEMES: usize = 16;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "fuzzy",
     aliases: &[],

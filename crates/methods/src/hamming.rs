@@ -38,12 +38,12 @@ pub struct HammingTables<const W: usize> {
 struct Table<const W: usize> {
     /// Bits of the key.
     mask: [u64; W],
-    /// How the first of them make a place in the directory.
+    /// The first bits of the key, which make the index of an entry in the directory.
     pieces: Vec<Piece>,
-    /// Where the fingerprints of a place begin; the next entry is where they end.
+    /// For each entry the index of its first fingerprint; the value of the next entry is the end.
     directory: Vec<u32>,
     fingerprints: Vec<[u64; W]>,
-    /// Which one each of them is.
+    /// The number of each of them, in the order in which they were given.
     numbers: Vec<u32>,
 }
 
@@ -188,7 +188,7 @@ impl<const W: usize> Table<W> {
         }
     }
 
-    /// Where the directory tells of a fingerprint.
+    /// Returns the index of the entry of a fingerprint in the directory.
     #[inline(always)]
     fn place(&self, fingerprint: &[u64; W]) -> usize {
         let bits = |piece: &Piece| (fingerprint[piece.word] >> piece.shift & piece.mask) << piece.below;

@@ -33,7 +33,7 @@ const MARK: &Mark = b"koala  1";
 /// Tag of keys that a document asks by, and is not found by.
 const ASKS: u32 = 1;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "koala",
     aliases: &[],
@@ -99,7 +99,7 @@ impl Koala {
         }))
     }
 
-    /// How much of what is stored of each document the other has.
+    /// Returns the share of the stored substrings of each document that the other asks for, if one share is enough.
     fn either_way(&self, share: Threshold, a: &[u8], b: &[u8], shared: u32) -> Option<Score> {
         let Asked { forward, backward } = Asked::unpack(shared);
         either_way(share, (forward, shares::number(a)), (backward, shares::number(b)))
@@ -109,7 +109,8 @@ impl Koala {
         self.counters.get_or_init(|| (0..1 << COUNTER_BITS).map(|_| AtomicU32::new(0)).collect())
     }
 
-    /// How often a sequence of letters is in the collection.
+    /// Returns the number of occurrences of a sequence of letters in the collection, together with those that share its
+    /// counter.
     fn count(&self, prefix: u64) -> u32 {
         self.counters.get().map_or(0, |table| table[slot(prefix)].load(Ordering::Relaxed))
     }

@@ -10,12 +10,12 @@ pub(crate) fn values(payload: &[u8]) -> impl Iterator<Item = u64> {
     payload.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
-/// How many values are equal at the same place.
+/// Counts the values that are equal at the same position.
 pub(crate) fn equal(a: &[u8], b: &[u8]) -> usize {
     values(a).zip(values(b)).filter(|(a, b)| a == b && *a != 0).count()
 }
 
-/// How many values are in both payloads, whose values are in order, at whatever place.
+/// Counts the values that are in both payloads at any position; the values of each payload are in ascending order.
 pub(crate) fn common(a: &[u8], b: &[u8]) -> usize {
     let (mut a, mut b) = (values(a).peekable(), values(b).peekable());
     let mut common = 0;

@@ -102,12 +102,12 @@ pub use about::{About, METHODS, names};
 pub use lexicon::Lexicon;
 pub use spec::{MethodError, Spec};
 
-/// What a run fixes for all of its methods.
+/// The settings that a run fixes for all of its methods.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
-    /// What verification measures.
+    /// The similarity that verification measures.
     pub similarity: Similarity,
-    /// How much of it is enough.
+    /// The least similarity of a near-duplicate.
     pub threshold: Threshold,
     /// Words per shingle that verification looks at.
     pub shingle: usize,
@@ -134,12 +134,12 @@ impl Default for Setting {
 pub struct Key {
     /// Documents that share this value meet in one group.
     pub value: u64,
-    /// What the method wants to know again when they meet: a position, a table. 0 where it wants nothing.
+    /// A number that the method gets back when they meet, such as a position or a table; 0 if it needs none.
     pub tag: u32,
 }
 
-/// What a method makes of one document. Used again for one document after the other, it allocates only for the
-/// largest.
+/// The keys and the payload that a method makes of one document. Reused for one document after the other, it allocates
+/// only for the largest.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Sketch {
     /// The keys; none for a document that the method has no signature for.
@@ -189,7 +189,7 @@ pub struct Scratch {
     pub seen: simhash::Seen,
     /// Sets of bits.
     pub flips: simhash::Room,
-    /// What a method needs that has another inside.
+    /// Features and sketch for the inner method of one that wraps another.
     pub inner: Option<Box<(Features, Sketch)>>,
 }
 
@@ -234,11 +234,11 @@ impl Deref for Page<'_> {
     }
 }
 
-/// How near two documents are by the word of a method.
+/// The similarity of two documents as a method estimates it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// How near the first is to the second, from 0 to 1; for a method that sees containment, how much of it is in the
-    /// second.
+    /// The similarity of the first to the second, from 0 to 1; for a method that sees containment, the share of the
+    /// first that is in the second.
     pub forward: f64,
     /// The same number, or how much of the second is in the first.
     pub backward: f64,
@@ -266,8 +266,8 @@ impl Score {
     }
 }
 
-/// What [`Method::accept`] is told of the keys that two documents share, where some keys only ask: how many of those that
-/// the first is found by the second has, and the other way round. Each is at most 65,535.
+/// The counts of shared keys that [`Method::accept`] gets where some keys only ask: of the keys by which the first
+/// document is found, the number that the second has, and the other way round. Each is at most 65,535.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Asked {
     /// Keys by which the second document finds the first.
@@ -290,18 +290,18 @@ impl Asked {
     }
 }
 
-/// What a method decides by when it must see the documents again.
+/// The measure by which a method decides when it must see the documents again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnMeasure {
-    /// What is measured, on words by the method's profile.
+    /// The similarity that is measured, on words by the method's profile.
     pub similarity: Similarity,
-    /// How much of it is enough.
+    /// The least similarity of a near-duplicate.
     pub threshold: Threshold,
     /// Words per shingle.
     pub shingle: usize,
 }
 
-/// What a method must know of the words of a collection.
+/// The detail in which a method must know the words of a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
     /// Nothing.
@@ -341,7 +341,7 @@ pub trait Method: fmt::Debug + Send + Sync {
     /// Width of every payload.
     fn payload_bytes(&self) -> usize;
 
-    /// How many keys two documents must share to be candidates.
+    /// Returns the number of keys that two documents must share to be candidates.
     fn keys_to_share(&self) -> u32 {
         1
     }
@@ -366,7 +366,7 @@ pub trait Method: fmt::Debug + Send + Sync {
         false
     }
 
-    /// What it must know of the words of the collection before anything else.
+    /// Returns the detail in which it must know the words of the collection before anything else.
     fn lexicon(&self) -> Detail {
         Detail::Nothing
     }
@@ -381,12 +381,13 @@ pub trait Method: fmt::Debug + Send + Sync {
         0
     }
 
-    /// What else it must know of the whole corpus before it can sketch; that takes further passes over the input.
+    /// Returns the survey that it needs of the whole corpus before it can sketch, which takes further passes over the
+    /// input.
     fn survey(&self) -> Option<&dyn Survey> {
         None
     }
 
-    /// Why a document is not what the method reads, if it is not; it is then rejected.
+    /// Returns the reason why the method cannot read a document, if it cannot; the document is then rejected.
     fn refuses(&self, _text: &str) -> Option<String> {
         None
     }
@@ -409,8 +410,8 @@ pub trait Method: fmt::Debug + Send + Sync {
         self.accept(a, b, shared).is_some()
     }
 
-    /// How it decides when keys and payloads are not enough: accepted pairs are near-duplicates only if they are that
-    /// near by this measure. Runs that verify pairs do so by their own.
+    /// Returns the measure that decides where keys and payloads are not enough: accepted pairs are near-duplicates only
+    /// if they reach its threshold. Runs that verify pairs use their own measure instead.
     fn own_measure(&self) -> Option<OwnMeasure> {
         None
     }
@@ -443,7 +444,7 @@ pub trait Method: fmt::Debug + Send + Sync {
         0
     }
 
-    /// What a person should know about the parameters that were chosen, in one sentence.
+    /// Returns one sentence for users on the parameters that were chosen.
     fn advice(&self) -> Option<String> {
         None
     }

@@ -21,7 +21,7 @@ use crate::{About, Method, MethodError, Page, Score, Setting, Sketch, Spec, para
 
 const VERSION: u32 = 1;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "log-shingles",
     aliases: &[("a8", "log-shingles")],
@@ -42,7 +42,7 @@ key = h(kept fingerprints), or of the smallest of F if none is kept; accept: equ
     make: LogShingles::make,
 };
 
-/// Which fingerprints are kept.
+/// The rule by which fingerprints are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Variant {
     Levels,

@@ -13,7 +13,7 @@ use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec,
 
 const VERSION: u32 = 2;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "md5",
     aliases: &[("a0", "md5:profile=yandex")],

@@ -16,7 +16,7 @@ const VERSION: u32 = 1;
 /// More groups than this have too many pairs.
 const MOST_GROUPS: usize = 24;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "megashingles",
     aliases: &[("a6", "megashingles:profile=yandex,values=36,groups=6,shingle=5")],

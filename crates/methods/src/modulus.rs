@@ -15,7 +15,7 @@ use crate::{
 
 const VERSION: u32 = 1;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "mod",
     aliases: &[("dsc", "mod:bits=40,m=25,shingle=10,most=1000,similarity=jaccard,threshold=0.5")],
@@ -73,7 +73,8 @@ impl Mod {
         Ok(Box::new(Mod { sample, most, similarity, threshold, measured }))
     }
 
-    /// How much of each document is in the other, or of both in both: parts and wholes.
+    /// Returns part and whole in both directions: what is shared, of each document for containment, or else of the
+    /// union.
     fn shares(&self, a: &[u8], b: &[u8], shared: u32) -> [(u64, u64); 2] {
         let [a, b, shared] = [shares::number(a), shares::number(b), shared].map(u64::from);
         if self.similarity == Similarity::Containment {
@@ -143,8 +144,8 @@ impl Method for Mod {
         (score.reached || score.reached_back).then_some(score)
     }
 
-    /// Where fingerprints are left out for being common, their number says nothing of what is measured, and the verdict is
-    /// part of what the method is.
+    /// Returns the verdict of the method where common fingerprints are left out, since their number then says nothing
+    /// of what is measured; else true unless the threshold is out of reach.
     fn promising(&self, a: &[u8], b: &[u8], shared: u32) -> bool {
         match self.measured {
             _ if self.most.is_some() => self.accept(a, b, shared).is_some(),

@@ -48,7 +48,7 @@ impl Polynomial {
         raised(self.degree) == t && prime_factors(self.degree).all(shares_no_factor)
     }
 
-    /// What is left of a polynomial of at most 127 powers.
+    /// Returns the remainder of a polynomial of degree at most 127.
     fn remainder(self, value: u128) -> u128 {
         modulo(value, 1 << self.degree | self.rest)
     }
@@ -102,7 +102,7 @@ fn prime_factors(number: u32) -> impl Iterator<Item = u32> {
 #[derive(Debug)]
 pub(crate) struct Fingerprints {
     degree: u32,
-    /// What the eight highest bits of a remainder become when a byte enters.
+    /// For each value of the eight highest bits of a remainder, the remainder that they become when a byte enters.
     table: Box<[u128; 256]>,
 }
 
@@ -131,7 +131,7 @@ impl Fingerprints {
 pub(crate) struct Windows {
     fingerprints: Fingerprints,
     width: usize,
-    /// What a byte amounts to when it has left the window.
+    /// For each byte, its part of the fingerprint after it has left the window.
     leaving: Box<[u128; 256]>,
 }
 
@@ -172,7 +172,7 @@ impl Windows {
 /// Without the factor every value would be its own remainder.
 #[derive(Debug)]
 pub(crate) struct Function {
-    /// What each four bits of the value add.
+    /// For each four bits of the value, the remainders that their 16 values add.
     tables: Box<[[u64; 16]; 16]>,
 }
 

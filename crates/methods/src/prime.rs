@@ -71,9 +71,9 @@ pub(crate) fn draw(range: Range<u128>, draws: &mut Draws) -> u128 {
     }
 }
 
-/// How many primes a random one must be drawn from, so that two of `documents` different numbers of `bits` bits have the
-/// same remainder with a probability of at most `error`: `m ≥ C(documents, 2) · bits / error`, since the difference of
-/// two has at most `bits` prime factors.
+/// Returns the number of primes that a random one must be drawn from, so that two of `documents` different numbers of
+/// `bits` bits have the same remainder with a probability of at most `error`: `m ≥ C(documents, 2) · bits / error`,
+/// since the difference of two has at most `bits` prime factors.
 pub(crate) fn primes_needed(documents: f64, bits: f64, error: f64) -> f64 {
     documents * (documents - 1.0) / 2.0 * bits / error
 }

@@ -19,7 +19,7 @@ const VERSION: u32 = 1;
 /// Stands between the words of a list; no word has it inside.
 const SEPARATOR: char = '\u{1f}';
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "pugh",
     aliases: &[],

@@ -22,7 +22,7 @@ const MOST_BITS: u32 = 120;
 /// A bit that no remainder has: it marks the payload of a document with words.
 const MARK: u128 = 1 << 127;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "rabin",
     aliases: &[],
@@ -47,7 +47,7 @@ gf2: A(t) mod P(t) over GF(2), A = the bits as coefficients, P irreducible of de
     make: Rabin::make,
 };
 
-/// What remainders are taken by.
+/// The divisor by which remainders are taken.
 #[derive(Debug)]
 enum Divisor {
     Prime(u128),
@@ -83,7 +83,7 @@ pub(crate) struct Rabin {
     seed: u64,
 }
 
-/// What a fingerprint is to tell apart, and how well.
+/// The number and length of the documents that fingerprints must tell apart, and the probability of error.
 #[derive(Debug)]
 struct Limits {
     error: f64,

@@ -29,7 +29,7 @@ const LANES: usize = 4;
 /// Primes have 31 bits.
 const PRIMES: std::ops::Range<u128> = 1 << 30..1 << 31;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "rabin-minhash",
     aliases: &[],

@@ -17,7 +17,7 @@ use crate::{
 
 const VERSION: u32 = 1;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "randomised",
     aliases: &[],

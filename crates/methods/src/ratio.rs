@@ -15,10 +15,10 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// What would do as a value.
+    /// The description of valid values, for error messages.
     pub(crate) const WANTED: &str = "a number from 1 to 1000 with at most 6 decimals is wanted, such as 1.15";
 
-    /// So many hundredths.
+    /// Returns the ratio of this number of hundredths.
     pub(crate) const fn hundredths(hundredths: u64) -> Self {
         Ratio { numerator: hundredths, denominator: 100 }
     }

@@ -15,7 +15,7 @@ pub(crate) const PARAMETERS: [(&str, &str); 4] = [
     ("seed", "of the hash function"),
 ];
 
-/// How shingles are drawn.
+/// The parameters by which shingles are drawn.
 #[derive(Debug)]
 pub(crate) struct Sample {
     m: u64,

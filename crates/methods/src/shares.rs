@@ -15,7 +15,8 @@ pub(crate) fn number(payload: &[u8]) -> u32 {
     payload.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// How much of each document is in the other: parts and wholes, each with what is enough of it.
+/// Returns the share of each document that is in the other, each given as part and whole, and whether it reaches
+/// `share`.
 pub(crate) fn both_ways(share: Threshold, forward: (u32, u32), backward: (u32, u32)) -> Score {
     let part = |(part, whole): (u32, u32)| (f64::from(part) / f64::from(whole.max(1))).min(1.0);
     let reached =

@@ -17,7 +17,7 @@ use crate::{About, Key, Method, MethodError, Page, Score, Scratch, Setting, Sket
 
 const VERSION: u32 = 1;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "sif",
     aliases: &[],
@@ -112,7 +112,7 @@ fn anchors(spec: &mut Spec) -> Result<Vec<String>, MethodError> {
     Ok(anchors)
 }
 
-/// Where `anchor` is in `text`, also where it overlaps itself.
+/// Returns the offsets of `anchor` in `text`, those of overlapping occurrences included.
 fn occurrences(text: &str, anchor: &str) -> impl Iterator<Item = usize> {
     let step = anchor.chars().next().map_or(1, char::len_utf8);
     let mut from = 0;
@@ -167,7 +167,7 @@ impl Family {
 #[derive(Debug)]
 struct Rolling {
     window: usize,
-    /// What a byte that leaves the window takes with it, as a number to add.
+    /// For each byte, the number to add when it leaves the window.
     leaving: Box<[u64]>,
 }
 

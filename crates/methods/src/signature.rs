@@ -31,7 +31,7 @@ pub(crate) enum Bits {
 }
 
 impl Bits {
-    /// What people are told of the parameter `bits`.
+    /// The name and description of the parameter `bits`.
     pub(crate) const ABOUT: (&str, &str) =
         ("bits", "bits of the signature: 64, or 32 for CRC-32 as in the paper");
 
@@ -56,7 +56,7 @@ impl Bits {
         }
     }
 
-    /// What a person should know of short signatures.
+    /// Returns one sentence for users on short signatures.
     pub(crate) fn advice(self) -> Option<String> {
         (self == Bits::Crc32).then(|| {
             "signatures of 32 bits pair unrelated documents by chance, about N*N/2^33 pairs of N documents; \

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use lookalike_text::Profile;
 
-/// What is wrong with a method as typed.
+/// An error in a method as typed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MethodError {
     /// No such method.
@@ -13,7 +13,7 @@ pub enum MethodError {
     Unknown {
         /// As typed.
         name: String,
-        /// Which one was meant, perhaps.
+        /// The name that was probably meant.
         nearest: String,
     },
     /// Not `key=value`.
@@ -31,9 +31,9 @@ pub enum MethodError {
         method: String,
         /// As typed.
         key: String,
-        /// Which one was meant, perhaps, and what there is.
+        /// The parameter that was probably meant, and the list of all, as words of the message.
         nearest: String,
-        /// What there is.
+        /// The parameters of the method.
         known: Vec<String>,
     },
     /// A value that makes no sense.
@@ -45,7 +45,7 @@ pub enum MethodError {
         key: String,
         /// As typed.
         value: String,
-        /// What would do.
+        /// The description of valid values.
         wanted: String,
     },
     /// Something that the method cannot do.

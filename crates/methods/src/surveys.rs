@@ -1,4 +1,4 @@
-//! What a survey gathered, as bytes for a file: a mark that tells whose it is, and its numbers.
+//! The data of a survey as bytes for a file: a mark that names the method, and its numbers.
 
 /// The mark at the front of a file.
 pub(crate) type Mark = [u8; 8];

@@ -12,7 +12,7 @@ use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec,
 /// Raised when the same parameters would give other keys or payloads.
 const VERSION: u32 = 1;
 
-/// What `lookalike methods` shows.
+/// The description of the method that `lookalike methods` shows.
 const ABOUT: About = About {
     name: "first-word",
     aliases: &[],

@@ -28,7 +28,7 @@ const VERSION: u32 = 1;
 const SENTENCES: usize = 3;
 const WORDS: usize = 5;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "three-plus-five",
     aliases: &[("a12", "three-plus-five")],
@@ -57,15 +57,15 @@ accept: len ratio <= 1.15, num ratio <= 1.20, at least 2 of 5 ws agree, and
 struct ThreePlusFive {
     rules: Rules,
     letters: usize,
-    /// What words of sentences are read by.
+    /// The profile by which the words of sentences are read.
     profile: Profile,
     /// The same without dropping any word.
     all_words: Profile,
-    /// Which words it drops.
+    /// The filter of the words that `profile` drops.
     filter: Filter,
 }
 
-/// When two documents are near-duplicates.
+/// The rules by which two documents are near-duplicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Rules {
     ratio: Ratio,
@@ -75,7 +75,7 @@ struct Rules {
     many: u32,
 }
 
-/// What is known of a document. Signatures that are missing are 0.
+/// The lengths and signatures kept of a document. Signatures that are missing are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Record {
     /// Number of words that are not too short.
@@ -123,12 +123,12 @@ impl Rules {
     }
 }
 
-/// How many signatures there are.
+/// Counts the signatures that are not missing.
 fn there(signatures: &[u64]) -> usize {
     signatures.iter().filter(|signature| **signature != 0).count()
 }
 
-/// How many signatures agree, in any order.
+/// Counts the signatures that are in both, in any order.
 fn shared(a: &[u64], b: &[u64]) -> usize {
     a.iter().filter(|signature| **signature != 0 && b.contains(signature)).count()
 }

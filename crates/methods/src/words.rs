@@ -7,9 +7,9 @@ use lookalike_text::Features;
 pub struct Word {
     /// Its hash.
     pub hash: u64,
-    /// Where it is first.
+    /// The position of its first occurrence.
     pub place: u32,
-    /// How often it is there.
+    /// The number of its occurrences.
     pub count: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What every method must hold, whatever it does. A new entry in `METHODS` is tested here without a line more.
+//! The contract that every method must keep. A new entry in `METHODS` is tested here without further code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -106,7 +106,7 @@ fn make_for(text: &str, setting: &Setting) -> Result<Box<dyn Method>, MethodErro
     Ok(method)
 }
 
-/// What methods know when they begin: some words are in all documents, some in one.
+/// The corpus that methods learn from before they sketch: some words are in all documents, some in one.
 const CORPUS: &[&str] = &[
     LONG,
     "It was the best of times and the worst of roses, the season of light; the winter of hope was long ago.",
@@ -134,7 +134,7 @@ fn sketch_page(method: &dyn Method, page: &Page<'_>) -> Sketch {
     sketch
 }
 
-/// What a method is told of the keys that two documents share.
+/// Returns the number of keys that two documents share, packed as [`Asked`] for a method with keys that only ask.
 fn shared(method: &dyn Method, a: &Sketch, b: &Sketch) -> u32 {
     let found = |a: &Sketch, b: &Sketch| {
         let others: BTreeSet<u64> = b.keys.iter().map(|key| key.value).collect();

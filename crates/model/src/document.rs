@@ -1,4 +1,4 @@
-//! Documents: what a corpus hands to the rest of the house.
+//! Documents as a corpus yields them, borrowed from its readers.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct DocId(pub u64);
 
-/// Where a record stood inside its shard.
+/// The position of a record inside its shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Place {
     /// Number of the record in its shard, from 0; rejected records count, skipped ones do not.
@@ -18,7 +18,7 @@ pub struct Place {
     pub position: u64,
 }
 
-/// What the bytes of a document are, which decides how text is made from them.
+/// The media type of a document, which decides how its text is extracted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Media {
     /// Plain text, taken as it is.
@@ -69,7 +69,7 @@ impl<'a> Content<'a> {
 
 /// Values of further fields that a reader was asked for by name, in the order they were asked for.
 ///
-/// A reader holds all of them in one text and says where each one stands; so no document costs an allocation.
+/// A reader holds all of them in one text and gives the span of each, so that no document costs an allocation.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Extras<'a> {
     text: &'a str,
@@ -96,11 +96,11 @@ pub struct Document<'a> {
     pub id: &'a str,
     /// Its address, where known.
     pub url: Option<&'a str>,
-    /// What its bytes are.
+    /// Its media type.
     pub media: Media,
     /// Its bytes.
     pub content: Content<'a>,
-    /// Where it came from.
+    /// Its position inside its shard.
     pub place: Place,
     /// The whole record as it stood in the shard, for formats whose records can be copied byte for byte.
     pub raw: Option<&'a [u8]>,

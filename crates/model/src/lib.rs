@@ -1,7 +1,7 @@
-//! The words that every room of lookalike shares, and nothing else.
+//! The types that all crates of lookalike share, and nothing else.
 //!
-//! A corpus hands out [`Document`]s, each with a [`Place`] it came from; what cannot be read becomes a
-//! [`Rejection`] with a [`Reason`], and what is no document a [`Skip`]. Everything derived from documents
+//! A corpus yields [`Document`]s, each with its [`Place`]; a record that cannot be read becomes a [`Rejection`]
+//! with a [`Reason`], and a record that is no document a [`Skip`]. Everything derived from documents
 //! carries the [`Recipe`] that made it. This crate opens no files, starts no threads, reads no clock.
 //!
 //! ```
@@ -19,10 +19,10 @@
 //! assert_eq!(page.content.len(), 12);
 //! ```
 //!
-//! - [`document`]: documents, where they came from and what their bytes are
+//! - [`document`]: documents, their positions and media types
 //! - [`rejection`]: records that could not be read, records that are no documents
-//! - [`recipe`]: what made a thing, so that unlike things refuse to be compared
-//! - [`measure`]: what is measured between two documents, and how much of it is enough
+//! - [`recipe`]: descriptions of how results were made, so that results of different recipes are not compared
+//! - [`measure`]: similarity measures of two documents, and exact thresholds
 //! - [`span`]: byte ranges that lead back from a derived text to the one it was made from
 
 pub mod document;

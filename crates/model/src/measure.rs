@@ -1,11 +1,11 @@
-//! Similarity: what is measured between two documents, and how much of it is enough.
+//! Similarity measures of two documents, and exact thresholds.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What is measured between two documents.
+/// A similarity measure of two documents.
 ///
 /// All but `Edit` look at the sets (or bags) of word shingles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub enum Similarity {
     /// Shared shingles over all shingles: `|A∩B| / |A∪B|`.
     Jaccard,
-    /// How much of one document is in the other: `|A∩B| / |A|`. Directed.
+    /// The share of one document that is in the other: `|A∩B| / |A|`. Directed.
     Containment,
     /// Binary cosine: `|A∩B| / sqrt(|A|·|B|)`.
     Cosine,

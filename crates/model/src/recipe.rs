@@ -1,4 +1,4 @@
-//! Recipes: what made a thing.
+//! Recipes: full descriptions of how results were made.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipe {
-    /// What kind of thing is made: a profile's or a method's name.
+    /// The name of the profile or method.
     pub name: String,
     /// Raised whenever the same parameters would give another result.
     pub version: u32,

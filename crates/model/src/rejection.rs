@@ -9,17 +9,17 @@ use crate::Place;
 /// A record that was found but could not be read. It counts as a document, with its place and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejection {
-    /// Where the record stands.
+    /// The position of the record.
     pub place: Place,
-    /// How to read `place.position`.
+    /// The unit of `place.position`.
     pub unit: Unit,
-    /// Why it was rejected.
+    /// The reason for the rejection.
     pub reason: Reason,
-    /// Its id, where one can be told.
+    /// Its id, where known.
     pub id: Option<String>,
 }
 
-/// What a position counts.
+/// The unit that a position counts in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
@@ -29,7 +29,7 @@ pub enum Unit {
     Row,
 }
 
-/// Why a record was rejected.
+/// The reason why a record was rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
     /// The shard, or one compressed member of it, ends in the middle of the record.
@@ -101,9 +101,9 @@ impl fmt::Display for ReasonKind {
 /// A record that is no document: a `warcinfo` record, a redirect page, a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Skip<'a> {
-    /// What it is, in a word or two, from a small fixed set: it becomes a row in a table.
+    /// The kind of record, in a word or two from a small fixed set: it becomes a row in a table.
     pub kind: &'static str,
-    /// Where the record begins, in bytes of the uncompressed shard.
+    /// Offset of the record's first byte in the uncompressed shard.
     pub position: u64,
     /// The whole record as it stood, for formats whose records can be copied byte for byte.
     pub raw: Option<&'a [u8]>,

@@ -1,4 +1,4 @@
-//! The way back: from a byte of a derived text to the byte of the text it was made from.
+//! Spans of bytes, and maps from a derived text back to the text it was made from.
 
 /// A half-open range of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -63,9 +63,9 @@ pub struct SpanMap {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Piece {
-    /// Where the piece begins in the derived text.
+    /// Offset of the piece in the derived text.
     out: u32,
-    /// Where it begins in the source.
+    /// Offset of the piece in the source.
     source: u32,
     /// Length in the source of a piece that was replaced as a whole; `COPIED` for one copied byte for byte.
     replaced: u32,

@@ -1,14 +1,14 @@
 //! Addresses in normal form, their hosts and top-level domains.
 //!
-//! Normal is what can be said without asking a server: scheme and host in lower case, no default port, no fragment, and `/` for an
-//! empty path. Canonical is what nearly all servers mean, see [`canonical`]. What is no address with a
-//! scheme and a host stays as it is. All of it takes one pass over the address, whatever stands in it.
+//! The normal form needs no answer of a server: scheme and host in lower case, no default port, no fragment, and `/` for an empty
+//! path. The canonical form joins addresses that nearly all servers treat as one, see [`canonical`]. Text without a scheme and a
+//! host is not changed. Both forms take one pass over the address, for any input.
 
 use std::borrow::Cow;
 
 use crate::canonical::canonical;
 
-/// When two addresses are one.
+/// The rule by which two addresses count as equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Matching {
     /// Their normal forms are equal.
@@ -21,7 +21,7 @@ pub enum Matching {
 }
 
 impl Matching {
-    /// What an address is compared by.
+    /// Returns the key that an address is compared by.
     pub fn key(self, address: &str) -> Cow<'_, str> {
         match self {
             Matching::Normal => Cow::Owned(normal(address)),
@@ -107,12 +107,12 @@ pub fn host(address: &str) -> Option<String> {
     (!host.is_empty()).then_some(host)
 }
 
-/// What a host may bear at its end without being another.
+/// Returns true for characters that are ignored at the end of a host: dots and white space.
 pub(crate) fn is_no_letter(c: char) -> bool {
     c == '.' || c.is_whitespace()
 }
 
-/// How deep a page lies: the parts of its path that are not empty.
+/// Returns the depth of a page: the number of non-empty parts of its path.
 ///
 /// ```
 /// use lookalike_overlap::address::depth;
@@ -125,7 +125,7 @@ pub fn depth(address: &str) -> usize {
     path.split('/').filter(|part| !part.is_empty()).count()
 }
 
-/// True for what has a scheme and a host.
+/// Returns true if the text has a scheme and a host.
 pub fn is_address(text: &str) -> bool {
     parts(text).is_some()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::address::{host, top_level};
 
-/// How many addresses each name has, the most first, ties by the alphabet.
+/// Counts of addresses by name (host or top-level domain), the highest first, ties in the order of the names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
     /// Names with their counts.
@@ -41,12 +41,12 @@ impl Tally {
         tally
     }
 
-    /// How many addresses a name has.
+    /// Returns the number of addresses with this name.
     pub fn count(&self, name: &str) -> u64 {
         self.counts.iter().find(|(found, _)| found == name).map_or(0, |(_, count)| *count)
     }
 
-    /// What share of all addresses a name has; none of none.
+    /// Returns the share of all addresses that have this name; none if there are no addresses.
     pub fn share(&self, name: &str) -> Option<f64> {
         (self.total > 0).then(|| self.count(name) as f64 / self.total as f64)
     }

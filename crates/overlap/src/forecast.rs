@@ -1,7 +1,7 @@
-//! How many judged documents would be found in more segments than were looked at.
+//! Forecast of the number of judged documents that would be found in more segments than were searched.
 //!
-//! A straight line through the accumulated numbers, as the thesis drew it. The numbers bend: what is easily found is found
-//! first, so that the line promises too much.
+//! A straight line through the accumulated numbers, as the thesis drew it. The true curve flattens: documents that are easy to find
+//! are found first, so that the line is too optimistic.
 
 use crate::statistics::Line;
 
@@ -12,7 +12,7 @@ pub fn line(accumulated: &[u64]) -> Option<Line> {
     Line::through(&points)
 }
 
-/// What the line says for so many segments.
+/// Returns the value of the line at this number of segments.
 pub fn forecast(accumulated: &[u64], segments: usize) -> Option<f64> {
     line(accumulated).map(|line| line.at(segments as f64))
 }

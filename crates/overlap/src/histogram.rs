@@ -3,7 +3,7 @@
 /// Number of bins.
 pub const BINS: usize = 10;
 
-/// How many of these similarities are in each bin.
+/// Counts the similarities in each bin.
 pub fn histogram(similarities: impl IntoIterator<Item = f64>) -> [u64; BINS] {
     let mut bins = [0; BINS];
     for similarity in similarities {
@@ -18,7 +18,7 @@ pub fn bin(similarity: f64) -> usize {
     ((tenths + 1e-9) as usize).min(BINS - 1)
 }
 
-/// What the bins are called.
+/// Returns the names of the bins.
 pub fn names() -> [String; BINS] {
     std::array::from_fn(|bin| format!("{:.1} to {:.1}", bin as f64 / 10.0, (bin + 1) as f64 / 10.0))
 }

@@ -1,4 +1,4 @@
-//! How sure a share is.
+//! Confidence intervals of shares.
 
 /// Standard deviations of a 95 % interval.
 pub const Z: f64 = 1.959_963_984_540_054;

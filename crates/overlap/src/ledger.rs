@@ -1,22 +1,22 @@
-//! All that is counted over pairs between two corpora, while they stream by.
+//! Counts over the pairs between two corpora, in one pass over a stream of pairs.
 //!
-//! Pairs come in the order of their left documents, and for each of these in the order of the segments of the right side. Nothing is
-//! kept of a left document once the next one comes, so that memory does not grow with either corpus. What is counted is what
-//! [`crate::transfer`] counts over lists; here a document is *found* by a method when the method accepts one of its pairs.
+//! The pairs of one left document follow each other; their segments of the right side may come in any order. Nothing is kept of a
+//! left document once the next one comes, so that memory does not grow with either corpus. The counts are those that
+//! [`crate::transfer`] takes over lists; here a document is *found* by a method when the method accepts one of its pairs.
 
 use std::collections::BTreeMap;
 
 use crate::histogram::{BINS, bin};
 use crate::statistics::Spread;
 
-/// A pair that streams by.
+/// A pair of the stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Seen {
     /// The number of the left document.
     pub left: u32,
     /// The segment of the right one.
     pub segment: usize,
-    /// How similar they are.
+    /// The similarity of the two documents.
     pub similarity: f64,
     /// They are near-duplicates.
     pub near: bool,
@@ -26,7 +26,7 @@ pub struct Seen {
     pub address: bool,
 }
 
-/// What was counted of one method, in one segment or in all.
+/// The counts of one method, in one segment or in all segments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cell {
     /// Pairs.
@@ -43,12 +43,12 @@ pub struct Cell {
     pub all: [u64; BINS],
     /// The most similar pair of each left document by similarity.
     pub best: [u64; BINS],
-    /// How many left documents have so many pairs.
+    /// The number of left documents for each number of pairs.
     counts: BTreeMap<u64, u64>,
 }
 
 impl Cell {
-    /// How many pairs a found document has.
+    /// Returns the distribution of the number of pairs per found document.
     pub fn pairs_per_document(&self) -> Option<Spread> {
         Spread::of_counts(&self.counts)
     }
@@ -58,7 +58,7 @@ impl Cell {
         (self.found > 0).then(|| self.near as f64 / self.found as f64)
     }
 
-    /// A left document has gone by.
+    /// Adds the counts of a left document whose pairs are complete.
     fn close(&mut self, open: &Open, address: bool) {
         self.found += 1;
         self.near += u64::from(open.near);
@@ -72,7 +72,7 @@ impl Cell {
 /// them have no near-duplicate under it.
 pub type Differences = Vec<Vec<(u64, u64)>>;
 
-/// What came of all pairs.
+/// All counts over a stream of pairs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Counted {
     /// By segment, then by method; the last of these is any method.
@@ -87,7 +87,8 @@ pub struct Counted {
     pub total_differences: Differences,
 }
 
-/// What a method has found of the left document at hand.
+/// The pairs of the current left document that a method accepts: their number, the highest similarity, and true in `near` if one is
+/// a near-duplicate.
 #[derive(Debug, Clone, Copy, Default)]
 struct Open {
     pairs: u64,
@@ -110,20 +111,21 @@ impl Open {
 pub struct Ledger {
     methods: usize,
     counted: Counted,
-    /// The left document at hand.
+    /// The current left document.
     at: Option<u32>,
     address: bool,
-    /// What each method, and any, has found of the document in each segment, and in all of them.
+    /// The pairs of the current document by segment and method, and in `so_far` by method over all segments; the last method is any
+    /// method.
     here: Vec<Vec<Open>>,
     so_far: Vec<Open>,
     /// The segments that it was found in.
     met: Vec<usize>,
-    /// How many documents each method found for the first time in each segment.
+    /// The number of documents by method and by the first segment in which the method found them.
     first: Vec<Vec<u64>>,
 }
 
 impl Ledger {
-    /// An empty one for so many segments and methods.
+    /// Returns an empty ledger for these numbers of segments and methods.
     pub fn new(segments: usize, methods: usize) -> Self {
         let cells = || vec![Cell::default(); methods + 1];
         let none = || vec![vec![(0, 0); methods]; methods];
@@ -146,7 +148,7 @@ impl Ledger {
         }
     }
 
-    /// The next pair. Those of a left document come together, their segments in any order.
+    /// Counts a pair. The pairs of a left document come together, their segments in any order.
     pub fn take(&mut self, seen: &Seen) {
         if self.at.is_some_and(|left| left != seen.left) {
             self.close_document();
@@ -186,7 +188,7 @@ impl Ledger {
         self.so_far.fill(Open::default());
     }
 
-    /// What was counted.
+    /// Returns all counts.
     pub fn finish(mut self) -> Counted {
         if self.at.is_some() {
             self.close_document();

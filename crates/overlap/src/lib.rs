@@ -1,4 +1,4 @@
-//! What two corpora share: addresses, and documents of the one that live on in the other.
+//! The overlap of two corpora: shared addresses, and documents of one corpus that have near-duplicates in the other.
 //!
 //! The statistics of a study that looked for the judged pages of ClueWeb09 in ClueWeb12. All of it is arithmetic over lists
 //! that are in memory: addresses, and pairs of a judged document and a similar one of the target corpus.
@@ -17,12 +17,12 @@
 //! - [`shared`]: documents whose address is in the other corpus
 //! - [`domains`]: tables of hosts and of top-level domains
 //! - [`transfer`]: judged documents found again, segment by segment and method by method
-//! - [`forecast`]: how many there would be in more segments
+//! - [`forecast`]: the number expected in more segments
 //! - [`histogram`]: similarities in bins
-//! - [`ledger`]: all of that over pairs that stream by
+//! - [`ledger`]: the same counts over a stream of pairs
 //! - [`persistence`]: pages that live on from snapshot to snapshot
 //! - [`statistics`]: means, percentiles, a straight line
-//! - [`interval`]: how sure a share is
+//! - [`interval`]: confidence intervals of shares
 
 pub mod address;
 pub mod canonical;
@@ -43,6 +43,6 @@ pub struct Pair {
     pub judged: u32,
     /// The number of the other.
     pub target: u32,
-    /// How similar they are, from 0 to 1.
+    /// Their similarity, from 0 to 1.
     pub similarity: f64,
 }

@@ -1,10 +1,10 @@
-//! How pages live on from snapshot to snapshot.
+//! The persistence of pages from snapshot to snapshot.
 
-/// After how many snapshots half of the pages are gone, if they go as they went: the exponential curve through 1 at the start
-/// with the least squares of logarithms. `shares` are those that are still there in the first snapshot, the second, and so on.
+/// Returns the number of snapshots after which half of the pages are gone, if the decline continues: the exponential curve through
+/// 1 at the start with the least squares of logarithms. `shares` are the shares of pages still present in the first snapshot, the
+/// second, and so on.
 ///
-/// Nothing when there are fewer than two snapshots, when nothing is left in one of them, or when no less is left in the last than in
-/// the first.
+/// None if there are fewer than two snapshots, if no page is left in one of them, or if the last share is not below the first.
 ///
 /// ```
 /// use lookalike_overlap::persistence::half_life;

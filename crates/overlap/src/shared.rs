@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use crate::address::Matching;
 
-/// What two lists of addresses share.
+/// The addresses that two lists have in common, and the documents that have them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Shared {
     /// Each document of the source whose address is in the target, with the first target document of that address.
     pub documents: Vec<(usize, usize)>,
-    /// The shared addresses, each once, as places of the first source document that has it.
+    /// The shared addresses, each once, as the position of the first source document that has it.
     pub addresses: Vec<usize>,
 }
 
-/// Compares two lists of addresses; documents are numbered by their place in them.
+/// Compares two lists of addresses; documents are numbered by their position in the lists.
 pub fn shared<S: AsRef<str>, T: AsRef<str>>(source: &[S], target: &[T], matching: Matching) -> Shared {
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for (place, address) in target.iter().enumerate() {

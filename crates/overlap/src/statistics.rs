@@ -39,7 +39,7 @@ fn sorted(values: &[f64]) -> Option<Vec<f64>> {
     (!values.is_empty()).then_some(values)
 }
 
-/// How many things belong to each of some others.
+/// Mean, median, third quartile and maximum of a list of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
     /// The mean.
@@ -95,7 +95,7 @@ impl Spread {
 pub struct Line {
     /// Its height at 0.
     pub intercept: f64,
-    /// How much it rises from one to the next.
+    /// Its slope: the rise per unit of x.
     pub slope: f64,
 }
 

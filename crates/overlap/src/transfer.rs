@@ -26,7 +26,7 @@ pub fn found(pairs: &[Pair]) -> Vec<u32> {
     found
 }
 
-/// How many pairs a judged document has that was found; pairs count once.
+/// Returns the distribution of the number of pairs per found judged document; repeated pairs count once.
 pub fn pairs_per_judgment(pairs: &[Pair]) -> Option<Spread> {
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
     for pair in distinct(pairs) {
@@ -35,7 +35,7 @@ pub fn pairs_per_judgment(pairs: &[Pair]) -> Option<Spread> {
     Spread::of(&counts.into_values().map(|count| count as f64).collect::<Vec<_>>())
 }
 
-/// How many judged documents are found after each segment, in their order.
+/// Returns the number of judged documents found up to and including each segment, in the order of the segments.
 pub fn accumulated<P: AsRef<[Pair]>>(segments: &[P]) -> Vec<u64> {
     let mut all: Vec<u32> = Vec::new();
     segments
@@ -65,7 +65,8 @@ pub fn near(pairs: &[Pair], threshold: f64) -> Vec<u32> {
     reached.map(|pair| pair.judged).collect()
 }
 
-/// How many of the found documents have a near-duplicate. How many there are that were not found is not known.
+/// The number of found documents, and of those that have a near-duplicate. Documents with a near-duplicate that was not found are
+/// unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Precision {
     /// Found documents with a near-duplicate.
@@ -86,7 +87,7 @@ pub fn precision(pairs: &[Pair], threshold: f64) -> Precision {
     Precision { near: near(pairs, threshold).len() as u64, found: found(pairs).len() as u64 }
 }
 
-/// How many of the ascending `a` are not in the ascending `b`.
+/// Counts the elements of the ascending `a` that are not in the ascending `b`.
 pub fn missing(a: &[u32], b: &[u32]) -> u64 {
     a.iter().filter(|judged| b.binary_search(judged).is_err()).count() as u64
 }
@@ -102,13 +103,14 @@ pub fn differences<P: AsRef<[Pair]>>(methods: &[P], threshold: f64) -> Vec<Vec<(
     sets.iter().map(row).collect()
 }
 
-/// How many times as many pairs the first has as the second; none when the second has none.
+/// Returns the number of pairs of `a` divided by that of `b`, repeated pairs counted once; none if `b` has no pairs.
 pub fn ratio(a: &[Pair], b: &[Pair]) -> Option<f64> {
     let (a, b) = (distinct(a).len(), distinct(b).len());
     (b > 0).then(|| a as f64 / b as f64)
 }
 
-/// How many of the found documents have an address that the other corpus has, too; `shared` tells it, ascending.
+/// Returns the number of found documents whose address is also in the other corpus (those in `shared`, which is ascending), and the
+/// number of all found documents.
 pub fn with_shared_address(pairs: &[Pair], shared: &[u32]) -> (u64, u64) {
     let found = found(pairs);
     (found.len() as u64 - missing(&found, shared), found.len() as u64)

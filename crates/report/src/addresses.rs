@@ -1,7 +1,6 @@
-//! Where a text names addresses: URLs, host names, mailboxes.
+//! Detection of addresses in a text: URLs, host names, mailboxes.
 //!
-//! A guess from the characters alone, since no list of hosts is at hand: it only decides how a difference is
-//! called, never whether there is one.
+//! A guess from the characters alone, without a list of hosts: it only decides the name of a difference, never whether there is one.
 
 use lookalike_model::Span;
 
@@ -12,7 +11,7 @@ const ENDINGS: [&str; 40] = [
     "dk", "fi", "ru", "ua", "jp", "cn", "in", "br", "ca", "au",
 ];
 
-/// The address that the character at `place` belongs to, if it belongs to one.
+/// Returns the address that contains the character at byte `place`, if there is one.
 pub(crate) fn around(text: &str, place: usize) -> Option<Span> {
     let (before, behind) = (text.get(..place)?, text.get(place..)?);
     let last = before.char_indices().rev().find(|&(_, c)| ends_address(c));

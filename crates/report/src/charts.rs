@@ -100,8 +100,8 @@ pub(crate) fn meter(html: &mut Html, part: u64, whole: u64) {
     });
 }
 
-/// Where things lie in the picture. Heights grow with the logarithm: the few pairs at the threshold matter as much
-/// as the many at 1.
+/// Maps similarities and counts to coordinates of the picture. Heights are logarithmic, so that the few pairs at the threshold stay
+/// visible beside the many at 1.
 struct Scale {
     low: f64,
     most: u64,

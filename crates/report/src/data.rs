@@ -1,5 +1,4 @@
-//! Everything a report says, as plain data. Whoever ran the work fills it in; [`render`](crate::render) makes the
-//! page, and serde makes JSON of it.
+//! The data of a report, as plain structs. The caller fills them in; [`render`](crate::render) makes the page, and serde the JSON.
 
 use lookalike_model::Similarity;
 use serde::Serialize;
@@ -10,17 +9,17 @@ use crate::kind::Kind;
 /// A finished run, for people.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
-    /// What the page is about, such as `dedup of crawl-2024`.
+    /// The title of the page, such as `dedup of crawl-2024`.
     pub title: String,
     /// The recipe of the run, as TOML.
     pub recipe: String,
-    /// What was counted.
+    /// The counts of the run.
     pub counts: Counts,
-    /// What was measured, and how much of it was enough.
+    /// The similarity measure and its threshold.
     pub measure: Measure,
-    /// Pairs were taken for near-duplicates without a measurement.
+    /// True if pairs were taken for near-duplicates without a measurement.
     pub unverified: bool,
-    /// Chains of similar pairs remove documents: not every removed one is similar to the one kept.
+    /// True if chains of similar pairs remove documents: not every removed one is similar to the one kept.
     pub components: bool,
     /// Warnings, shown on top.
     pub notes: Vec<String>,
@@ -42,14 +41,14 @@ pub struct Report {
 }
 
 impl Report {
-    /// How often each kind of difference occurs in the samples, in the order of [`Kind::ALL`], without zeros.
+    /// Counts the samples by kind of difference, in the order of [`Kind::ALL`], without zeros.
     pub fn kinds(&self) -> Vec<(Kind, u64)> {
         let count = |kind| self.samples.iter().filter(|sample| sample.comparison.kind == kind).count() as u64;
         Kind::ALL.into_iter().map(|kind| (kind, count(kind))).filter(|(_, count)| *count > 0).collect()
     }
 }
 
-/// What a run counts; the fields of `summary.json`.
+/// The counts of a run; the fields of `summary.json`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Every record found that is a document, rejected ones too.
@@ -78,7 +77,7 @@ pub struct Counts {
     pub text_bytes: u64,
 }
 
-/// What was measured, and how much of it was enough.
+/// The similarity measure and its threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Measure {
     /// The measure.
@@ -94,7 +93,7 @@ pub struct Measure {
 pub struct Bin {
     /// The least similarity in the bin.
     pub lower: f64,
-    /// How many.
+    /// The number of pairs.
     pub pairs: u64,
 }
 
@@ -105,7 +104,7 @@ pub struct SizeBin {
     pub least: u64,
     /// Most documents.
     pub most: u64,
-    /// How many clusters.
+    /// The number of clusters.
     pub clusters: u64,
 }
 
@@ -135,15 +134,15 @@ pub struct BigCluster {
     pub excerpt: String,
 }
 
-/// Why a pair is among the samples.
+/// The reason why a pair is among the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Section {
-    /// Just similar enough.
+    /// Its similarity is just above the threshold.
     Above,
-    /// Just not similar enough.
+    /// Its similarity is just below the threshold.
     Below,
-    /// Drawn by chance from all that were similar enough.
+    /// It was drawn at random from all pairs that reach the threshold.
     Random,
 }
 
@@ -160,7 +159,7 @@ pub enum Which {
 /// A pair to look at.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PairSample {
-    /// Why it is here.
+    /// The reason why it is a sample.
     pub section: Section,
     /// Id of the first document.
     pub id_a: String,
@@ -172,8 +171,8 @@ pub struct PairSample {
     pub url_b: Option<String>,
     /// The measured similarity, if there was a measurement.
     pub similarity: Option<f64>,
-    /// Which of the two was removed because of the other, if any.
+    /// The one of the two that was removed because of the other, if any.
     pub removed: Option<Which>,
-    /// What they share and what not, with the kind of difference.
+    /// The word-by-word comparison, with the kind of difference.
     pub comparison: Comparison,
 }

@@ -22,7 +22,7 @@ use crate::kind::{self, Kind};
 pub struct Side<'a> {
     /// Its text.
     pub text: &'a str,
-    /// What was read from the text.
+    /// The features that were read from the text.
     pub features: &'a Features,
     /// Its address, where known.
     pub url: Option<&'a str>,
@@ -42,12 +42,12 @@ impl<'a> Side<'a> {
     }
 }
 
-/// How much is compared and shown.
+/// Limits on the words that are compared and shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View {
-    /// Equal words kept on each side of a change; longer stretches are folded. Nothing keeps them all.
+    /// Equal words kept on each side of a change; longer runs are folded. None keeps them all.
     pub context: Option<usize>,
-    /// Changed words kept of one stretch, half from its beginning and half from its end. Nothing keeps them all.
+    /// Changed words kept of one run, half from its beginning and half from its end. None keeps them all.
     pub most_changed: Option<usize>,
     /// Words compared of each side, equal ones at both ends not counted.
     pub most_words: usize,
@@ -67,7 +67,7 @@ impl View {
     }
 }
 
-/// What became of a stretch of words.
+/// The change of a run of words between the two documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
@@ -77,25 +77,25 @@ pub enum Change {
     Removed,
     /// Only in the second.
     Added,
-    /// Nobody looked: the documents were too long. Counts the words of both.
+    /// Not compared, because the documents are too long. Counts the words of both.
     Uncompared,
 }
 
-/// A stretch of words with one fate.
+/// A run of words with the same change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Segment {
-    /// What became of it.
+    /// The change of these words.
     pub change: Change,
     /// Number of words.
     pub words: u64,
-    /// The words as spelled in the document, with what stands behind each. Nothing where they are folded away.
+    /// The words as spelled in the document, with the characters after each. None if they are folded.
     pub text: Option<String>,
-    /// Where they stand in the texts, folded or not. No part of what programs read.
+    /// The spans of the words in the texts, folded or not. Not serialized.
     #[serde(skip)]
     pub places: Places,
 }
 
-/// Where a stretch of words stands in the two texts; empty in the one that does not have it.
+/// The spans of a run of words in the two texts; empty in a text that does not have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Places {
     /// In the text of the first document.
@@ -107,7 +107,7 @@ pub struct Places {
 /// Two documents, compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Comparison {
-    /// How they differ. Decided on the words that were compared.
+    /// The kind of difference, decided on the words that were compared.
     pub kind: Kind,
     /// Words of the first document.
     pub words_a: u64,
@@ -121,7 +121,7 @@ pub struct Comparison {
     pub added: u64,
     /// Words of both that were not compared because the documents are too long.
     pub uncompared: u64,
-    /// Both documents in one line of stretches.
+    /// Both documents as one sequence of runs.
     pub segments: Vec<Segment>,
 }
 
@@ -162,7 +162,7 @@ impl Block {
     }
 }
 
-/// What is equal and what is not.
+/// The blocks of equal and of different words.
 struct Plan {
     /// Without a gap, unless words were left out: then one block begins behind them.
     blocks: Vec<Block>,
@@ -343,7 +343,7 @@ impl Stretch {
 /// Fewer words than this are shown rather than folded.
 const WORTH_FOLDING: usize = 4;
 
-/// Where what belongs to word `index` begins: what stands before the first word belongs to it as well.
+/// Returns the byte offset at which word `index` begins; text before the first word counts as part of it.
 fn place(side: &Side<'_>, index: usize) -> usize {
     if index == 0 {
         0

@@ -1,4 +1,4 @@
-//! How two documents differ, in one word.
+//! Classification of the difference between two documents into one kind.
 //!
 //! The rules are tried in the order of [`Kind`]'s declaration, and the first that holds decides. They look at
 //! words in normal form and at the *blocks* of the comparison: maximal stretches of words that are equal, or that
@@ -14,7 +14,7 @@ use crate::addresses;
 use crate::calendar;
 use crate::diff::{Block, Side, tidy};
 
-/// How two documents differ.
+/// The kind of difference between two documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -39,9 +39,9 @@ pub enum Kind {
     Other,
 }
 
-/// An equal stretch of so many words is hardly chance.
+/// Words of an equal run that is hardly chance.
 const LONG: usize = 8;
-/// A replacement of so many words is more than a changed word.
+/// Words of a replacement that is more than a changed word.
 const CONTENT: usize = 4;
 /// Words per piece, on average, of a document that lies inside another.
 const PIECE: usize = 10;
@@ -64,7 +64,7 @@ impl Kind {
         }
     }
 
-    /// What it means, in a few words for people.
+    /// Returns its meaning in a few words for people.
     pub fn meaning(self) -> &'static str {
         match self {
             Kind::Same => "equal words in equal order",
@@ -168,7 +168,7 @@ impl<'c> Changed<'c> {
     }
 }
 
-/// How many values two sorted lists share, with repetition.
+/// Counts the values that two sorted lists have in common, with repetition.
 fn shared(a: &[u64], b: &[u64]) -> usize {
     let (mut i, mut j, mut count) = (0, 0, 0);
     while i < a.len() && j < b.len() {

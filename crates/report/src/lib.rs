@@ -1,8 +1,8 @@
-//! What a person looks at: two documents word by word, and a whole run on one page.
+//! Views for people: two documents compared word by word, and a whole run on one page.
 //!
-//! [`compare`] lays two documents side by side and says in one word how they differ ([`Kind`]). A [`Report`] is
-//! plain data that whoever ran the work fills in; [`render`] makes one HTML page of it that needs nothing but
-//! itself. Nothing here opens files or knows the time: equal reports give equal pages.
+//! [`compare`] compares two documents and names the kind of difference in one word ([`Kind`]). A [`Report`] is plain data filled in
+//! by the caller; [`render`] turns it into one self-contained HTML page. Nothing here opens files or reads the clock: equal reports
+//! give equal pages.
 //!
 //! ```
 //! use lookalike_report::{Kind, Side, View, compare};
@@ -19,11 +19,11 @@
 //! assert_eq!((comparison.shared, comparison.removed, comparison.added), (2, 3, 3));
 //! ```
 //!
-//! - [`diff`]: what two documents share, in the spelling of their authors
+//! - [`diff`]: the words that two documents share, in their original spelling
 //! - [`kind`]: the kinds of difference, and the rule for each
-//! - [`overlap`]: how much two documents share, in shingles and in characters
-//! - [`data`]: everything a report says
-//! - [`study`]: what an experiment says
+//! - [`overlap`]: the overlap of two documents, in shingles and in characters
+//! - [`data`]: the data of a report
+//! - [`study`]: the results of an experiment
 //! - `page`, `samples`, `charts`, `tables`, `html`: the page, its pairs, pictures and tables, and the writer that
 //!   escapes
 //! - `study_page`, `study_text`, `plots`, `numbers`, `svg`: studies as a page and for a terminal, their pictures and

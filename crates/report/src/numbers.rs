@@ -3,10 +3,10 @@
 use crate::html::thousands;
 use crate::study::Value;
 
-/// What stands for nothing.
+/// The sign for a missing value.
 pub(crate) const NOTHING: &str = "–";
 
-/// Shares nearer to 1 than this are told with four decimals.
+/// Shares nearer to 1 than this are shown with four decimals.
 const ALMOST: f64 = 0.995;
 
 /// A value of a table.

@@ -1,4 +1,4 @@
-//! How much two documents share, in shingles and in characters.
+//! The overlap of two documents, in shingles and in characters.
 
 use lookalike_text::Features;
 use lookalike_text::hash::Grams;
@@ -42,12 +42,12 @@ impl Overlap {
         share(self.shared, self.a + self.b - self.shared)
     }
 
-    /// How much of the first document is in the second.
+    /// Returns the share of the first document's shingles that the second has.
     pub fn of_a(self) -> Option<f64> {
         share(self.shared, self.a)
     }
 
-    /// How much of the second document is in the first.
+    /// Returns the share of the second document's shingles that the first has.
     pub fn of_b(self) -> Option<f64> {
         share(self.shared, self.b)
     }

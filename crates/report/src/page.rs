@@ -69,7 +69,7 @@ fn lead(counts: &Counts) -> String {
     )
 }
 
-/// What whoever reads on must know first.
+/// Writes the warnings that a reader must see first.
 fn notes(html: &mut Html, report: &Report) {
     let mut notes = Vec::new();
     if report.unverified {

@@ -28,7 +28,7 @@ pub(crate) fn plot(html: &mut Html, id: &str, plot: &Plot) {
     }
 }
 
-/// What a picture shows.
+/// Returns the title of a picture.
 pub(crate) fn name(plot: &Plot) -> &str {
     match plot {
         Plot::Lines(lines) => &lines.name,

@@ -10,7 +10,7 @@ use crate::kind::Kind;
 use crate::numbers;
 use crate::samples;
 
-/// How far the judging is. What is unsure counts apart.
+/// The progress of a review. Unsure judgments count separately.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Reviewed {
     /// All pairs.
@@ -19,20 +19,20 @@ pub struct Reviewed {
     pub duplicate: u64,
     /// Those judged not to be.
     pub not: u64,
-    /// Those of which whoever judges is not sure.
+    /// Those marked as unsure.
     pub unsure: u64,
     /// The interval of duplicates among the first two, at 95 %.
     pub interval: Option<(f64, f64)>,
 }
 
-/// Everything that the page says of a pair.
+/// The content of the page of a pair.
 #[derive(Debug, Clone, Copy)]
 pub struct Review<'r> {
-    /// What is reviewed.
+    /// The title of the review.
     pub title: &'r str,
-    /// Who judges.
+    /// The name of the reviewer.
     pub by: Option<&'r str>,
-    /// Its place, from 1 on.
+    /// The position of the pair, from 1 on.
     pub at: u64,
     /// Id of the first document.
     pub a: &'r str,
@@ -44,21 +44,21 @@ pub struct Review<'r> {
     pub methods: &'r [String],
     /// Both, word by word.
     pub comparison: &'r Comparison,
-    /// How it was judged: `duplicate`, `not` or `unsure`.
+    /// The judgment: `duplicate`, `not` or `unsure`.
     pub label: Option<&'r str>,
     /// The kind of difference that was chosen; that of the comparison is only a guess.
     pub kind: Option<Kind>,
-    /// All equal words are shown.
+    /// True if all equal words are shown.
     pub whole: bool,
-    /// A judgment leads to the next pair.
+    /// True if a judgment leads to the next pair.
     pub onward: bool,
-    /// Something can be undone.
+    /// True if there is a judgment to undo.
     pub can_undo: bool,
-    /// The place of a pair that is not judged yet.
+    /// The position of a pair that is not judged yet.
     pub open: Option<u64>,
-    /// How far the judging is.
+    /// The progress of the review.
     pub reviewed: Reviewed,
-    /// Script and style run by this word, which changes with every page.
+    /// The nonce that script and style carry, which changes with every page.
     pub nonce: &'r str,
 }
 
@@ -180,7 +180,7 @@ fn pair(html: &mut Html, review: &Review<'_>) {
     });
 }
 
-/// A button: its name, value and keys, and what stands on it.
+/// A button: its name, value, keys and label.
 struct Button<'b> {
     name: &'static str,
     value: &'b str,

@@ -87,7 +87,7 @@ fn sample(html: &mut Html, pair: &PairSample) {
     });
 }
 
-/// What became of a document, and how long it is.
+/// Returns the fate of a document (removed, kept, or neither) and its length in words.
 fn facts(pair: &PairSample, which: Which, words: u64) -> String {
     let words = counted(words, "word", "words");
     match pair.removed {
@@ -115,7 +115,7 @@ pub fn side(html: &mut Html, which: Which, id: &str, url: Option<&str>, facts: &
     });
 }
 
-/// What the marks mean.
+/// Writes the explanation of the marks.
 pub fn marks(html: &mut Html) {
     html.element("p", &[], |html| {
         html.text("Marked like ");
@@ -126,7 +126,7 @@ pub fn marks(html: &mut Html) {
     });
 }
 
-/// Two documents in one line of words, with what differs marked; of equal ones only that they are.
+/// Writes two documents as one sequence of words with the differences marked; equal documents only get a note that they are equal.
 pub(crate) fn comparison(html: &mut Html, comparison: &Comparison) {
     if comparison.removed + comparison.added + comparison.uncompared == 0 {
         let equal = counted(comparison.shared, "word", "words");
@@ -166,7 +166,7 @@ fn piece(html: &mut Html, segment: &Segment) {
     }
 }
 
-/// What stands for words that are not shown.
+/// Returns the text that replaces words that are not shown.
 fn fold(segment: &Segment) -> String {
     let (one, many) = match segment.change {
         Change::Equal => ("equal word", "equal words"),

@@ -1,22 +1,22 @@
-//! What a study says: text, tables and pictures in their order, for people and for programs.
+//! The content of a study: text, tables and pictures in their order, for people and for programs.
 //!
-//! An experiment fills in a [`Study`]; `study_page` makes a page of it, and serde JSON with every number as a
-//! number. Nothing in it is formatted: how a share or a count looks is the page's business.
+//! An experiment fills in a [`Study`]; `study_page` makes a page of it, and serde JSON with every number as a number. Nothing in it
+//! is formatted: the page decides how a share or a count looks.
 
 use serde::Serialize;
 
-/// A study: what was asked, and what came out.
+/// A study: a question and its results.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Study {
     /// A short name for links and files, such as `E7`.
     pub id: String,
-    /// What it is about.
+    /// The subject.
     pub title: String,
     /// The result in a sentence or two.
     pub lead: String,
-    /// What whoever reads on must know first: what was left out, sampled, or could not be done.
+    /// Caveats that a reader must see first: everything left out, sampled, or impossible.
     pub notes: Vec<String>,
-    /// What was run on what: corpus, documents, seed, parameters.
+    /// The setup: corpus, documents, seed, parameters.
     pub facts: Vec<(String, String)>,
     /// Text, tables and pictures, in this order.
     pub blocks: Vec<Block>,
@@ -39,7 +39,7 @@ pub enum Block {
 /// A table.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Grid {
-    /// What it shows.
+    /// The caption.
     pub name: String,
     /// Heads of the columns; the first column names the rows.
     pub columns: Vec<String>,
@@ -47,7 +47,7 @@ pub struct Grid {
     pub rows: Vec<Vec<Value>>,
 }
 
-/// What stands in a table.
+/// A cell of a table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -75,29 +75,29 @@ pub enum Plot {
     Heat(Heat),
     /// Bars over bins, of one or more series.
     Bars(Bars),
-    /// Numbers with names, one below the other, each with how sure it is.
+    /// Numbers with names, one below the other, each with its interval.
     Spans(Spans),
 }
 
 /// An axis.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Axis {
-    /// What is measured.
+    /// The quantity measured.
     pub name: String,
     /// Its ends; what the data needs when there are none.
     pub range: Option<(f64, f64)>,
-    /// Steps are factors.
+    /// True for a logarithmic axis.
     pub logarithmic: bool,
 }
 
 /// Lines over an axis of numbers.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Lines {
-    /// What it shows.
+    /// The title.
     pub name: String,
-    /// The axis to the right.
+    /// The horizontal axis.
     pub x: Axis,
-    /// The axis upwards.
+    /// The vertical axis.
     pub y: Axis,
     /// The lines.
     pub series: Vec<Series>,
@@ -108,7 +108,7 @@ pub struct Lines {
 pub struct Series {
     /// Its name.
     pub name: String,
-    /// Where its numbers come from.
+    /// The origin of its numbers.
     pub origin: Origin,
     /// Its points, from left to right.
     pub points: Vec<Point>,
@@ -117,15 +117,15 @@ pub struct Series {
 /// A point of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Point {
-    /// Where it stands.
+    /// The horizontal position.
     pub x: f64,
-    /// How high.
+    /// The height.
     pub y: f64,
-    /// How sure that is, at 95 %.
+    /// The 95 % interval of the height.
     pub interval: Option<(f64, f64)>,
 }
 
-/// Where numbers come from, which the picture shows by how a line is drawn.
+/// The origin of numbers, shown in the picture by the style of the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
@@ -140,17 +140,17 @@ pub enum Origin {
 /// Points with names.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Points {
-    /// What it shows.
+    /// The title.
     pub name: String,
-    /// The axis to the right.
+    /// The horizontal axis.
     pub x: Axis,
-    /// The axis upwards.
+    /// The vertical axis.
     pub y: Axis,
     /// The points.
     pub points: Vec<Named>,
     /// A height to reach.
     pub goal: Option<f64>,
-    /// Further right is better, as with recall; else further left, as with cost.
+    /// True if further right is better, as with recall; else further left, as with cost.
     pub rightwards: bool,
 }
 
@@ -159,18 +159,18 @@ pub struct Points {
 pub struct Named {
     /// Its name.
     pub name: String,
-    /// Where it is, and how sure its height is.
+    /// Its position, with the interval of its height.
     pub at: Point,
-    /// No other is both better along the axis and higher.
+    /// True if no other point is both better along the axis and higher.
     pub frontier: bool,
-    /// The one that was chosen.
+    /// True for the point that was chosen.
     pub chosen: bool,
 }
 
 /// Coloured squares.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Heat {
-    /// What it shows.
+    /// The title.
     pub name: String,
     /// Names of the rows.
     pub rows: Vec<String>,
@@ -183,26 +183,26 @@ pub struct Heat {
 /// Bars over bins.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Bars {
-    /// What it shows.
+    /// The title.
     pub name: String,
-    /// The axis to the right.
+    /// The name of the horizontal axis.
     pub x: String,
-    /// What is counted.
+    /// The quantity counted.
     pub y: String,
     /// Names of the bins.
     pub bins: Vec<String>,
-    /// A name and a count for each bin.
+    /// The name of each series, and its count for each bin.
     pub series: Vec<(String, Vec<u64>)>,
-    /// Heights grow with the logarithm.
+    /// True if heights are logarithmic.
     pub logarithmic: bool,
 }
 
 /// Numbers with names, one below the other.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Spans {
-    /// What it shows.
+    /// The title.
     pub name: String,
-    /// The axis to the right.
+    /// The horizontal axis.
     pub x: Axis,
     /// The numbers, from top to bottom.
     pub rows: Vec<Span>,
@@ -215,9 +215,9 @@ pub struct Span {
     pub name: String,
     /// The number.
     pub value: f64,
-    /// How sure that is, at 95 %.
+    /// The 95 % interval of the number.
     pub interval: Option<(f64, f64)>,
-    /// The one to look at.
+    /// True for the number to highlight.
     pub chosen: bool,
 }
 
@@ -291,7 +291,7 @@ impl From<u64> for Value {
 }
 
 impl From<f64> for Value {
-    /// What is not finite is nothing.
+    /// Converts a number; one that is not finite becomes [`Value::None`].
     fn from(number: f64) -> Self {
         if number.is_finite() { Value::Number(number) } else { Value::None }
     }

@@ -144,8 +144,8 @@ fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
     lines
 }
 
-/// What a terminal shows instead of obeying it: control characters, and those that turn the direction of writing, by
-/// their numbers.
+/// Replaces characters that a terminal would act on, control characters and those that change the writing direction, by their
+/// Unicode escapes.
 fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! What pictures are drawn with: shapes, words, and the frame of title, description and caption.
+//! The drawing of pictures: shapes, words, and the frame of title, description and caption.
 
 use crate::html::{Attributes, Html};
 use crate::tables::{Head, table};
@@ -9,17 +9,17 @@ pub(crate) const WIDTH: f64 = 400.0;
 /// Height of letters.
 pub(crate) const LETTER: f64 = 10.0;
 
-/// A picture and what is said of it.
+/// A picture with its texts.
 pub(crate) struct Picture<'p> {
     /// A name that no other picture of the page has.
     pub(crate) id: &'p str,
-    /// How wide and how high.
+    /// The width and the height.
     pub(crate) size: (f64, f64),
-    /// What it shows.
+    /// The title.
     pub(crate) title: &'p str,
-    /// What can be seen on it, for those who cannot see it.
+    /// A description of the picture for those who cannot see it.
     pub(crate) description: &'p str,
-    /// What stands below it.
+    /// The text below it.
     pub(crate) caption: &'p str,
 }
 
@@ -142,7 +142,7 @@ pub(crate) fn slanted(html: &mut Html, anchor: &'static str, at: (f64, f64), tex
     label_with(html, &[("transform", &turn)], anchor, at, text);
 }
 
-/// How far slanted words reach, to the side and up or down.
+/// Returns the extent of slanted words, to the side and up or down.
 pub(crate) fn slanted_reach(text: &str) -> f64 {
     (width_of(text) + LETTER) * std::f64::consts::FRAC_1_SQRT_2
 }
@@ -153,7 +153,7 @@ fn say(html: &mut Html, title: Option<&str>) {
     }
 }
 
-/// About how wide words are. Fonts differ; this is on the safe side for most.
+/// Estimates the width of words. Fonts differ; this is on the safe side for most.
 pub(crate) fn width_of(text: &str) -> f64 {
     let width = |c: char| match c {
         'i' | 'j' | 'l' | 't' | 'f' | 'r' | '.' | ',' | ':' | ';' | ' ' | '\'' | '|' | '(' | ')' => 0.38,

@@ -8,7 +8,7 @@ use lookalike_text::extract::{ContentMode, Extractor};
 use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features, Profile};
 
-/// How often each kind was seen for each edit.
+/// Counts the kinds of difference found for each kind of edit.
 fn table() -> BTreeMap<Edit, BTreeMap<Kind, u64>> {
     let plan = Plan { documents: 3000, seed: 7 };
     let mut documents = plan.documents();

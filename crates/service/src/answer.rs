@@ -1,16 +1,16 @@
-//! Answers: what was asked for, or why not, in one sentence.
+//! Answers: the content asked for, or the reason for a refusal in one sentence.
 
 use axum::http::header::{self, HeaderValue};
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-/// Why a request gets no other answer.
+/// A refusal of a request: its status and the reason in a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     pub(crate) sentence: String,
-    /// Seconds after which it may go better.
+    /// Seconds after which a retry may succeed.
     pub(crate) retry_after: Option<u32>,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response {
     }
 }
 
-/// What stands behind `prefix` in the path of an address, decoded.
+/// Returns the part of the path after `prefix`, decoded.
 pub(crate) fn rest_of(uri: &Uri, prefix: &str) -> Result<String, Refusal> {
     let raw = uri.path().strip_prefix(prefix).unwrap_or_default();
     let unreadable =

@@ -10,7 +10,7 @@ use subtle::{Choice, ConstantTimeEq};
 
 use crate::ServiceError;
 
-/// A token has at least so many characters.
+/// The least number of characters of a token.
 const SHORTEST: usize = 16;
 
 /// A digest of a secret.
@@ -26,7 +26,7 @@ pub(crate) fn is_among<'d>(wanted: &Digest, known: impl IntoIterator<Item = &'d 
     found.into()
 }
 
-/// The tokens that open the door.
+/// The tokens that give access.
 #[derive(Clone)]
 pub struct Tokens {
     digests: Vec<Digest>,
@@ -75,7 +75,7 @@ pub(crate) fn bearer(header: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// What is odd about who may read the file, if anything.
+/// Returns a warning if others than the owner have access to the file.
 #[cfg(unix)]
 pub fn exposure(file: &Path) -> Option<String> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -84,7 +84,7 @@ pub fn exposure(file: &Path) -> Option<String> {
     open.then(|| format!("{} can be read by others; chmod 600 keeps its tokens secret", file.display()))
 }
 
-/// What is odd about who may read the file; not known here.
+/// Returns no warning: file permissions are not checked on this system.
 #[cfg(not(unix))]
 pub fn exposure(_: &Path) -> Option<String> {
     None

@@ -1,4 +1,4 @@
-//! What clients send, within limits of size and time.
+//! Bodies of requests, read within limits of size and time.
 
 use std::time::Duration;
 
@@ -12,18 +12,18 @@ use crate::answer::Refusal;
 use crate::house::{House, Place};
 use crate::metrics::Limit;
 
-/// So much is taken in before a place to work is asked for: slow senders of small requests take none from others.
+/// Bytes of a body that are read before a slot for work is taken: slow senders of small requests keep no slot from others.
 const WAITING_ROOM: usize = 64 << 10;
-/// What is sent beyond a limit is thrown away for a moment, so that the sender comes to read why.
+/// Time and bytes for which data beyond a limit is read and discarded, so that the sender gets to read the refusal.
 const DRAIN: (Duration, usize) = (Duration::from_secs(2), 64 << 20);
 
-/// Reads a whole body, and takes a place to work on it.
+/// Reads a whole body, and takes a slot for work on it.
 pub(crate) async fn read(house: &House, request: Request) -> Result<(Vec<u8>, Place), Refusal> {
     let limit = house.settings.max_body;
     read_up_to(house, request, limit).await
 }
 
-/// Reads a body of at most `limit` bytes, and takes a place to work on it.
+/// Reads a body of at most `limit` bytes, and takes a slot for work on it.
 pub(crate) async fn read_up_to(
     house: &House,
     request: Request,
@@ -89,7 +89,7 @@ fn too_large(house: &House, limit: usize) -> Refusal {
     Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, sentence)
 }
 
-/// The sender took too long.
+/// Returns the refusal of a sender that took too long.
 pub(crate) fn slow(house: &House) -> Refusal {
     house.metrics.refused(Limit::Slow);
     let seconds = house.settings.timeout.as_secs_f64();
@@ -97,18 +97,18 @@ pub(crate) fn slow(house: &House) -> Refusal {
     Refusal::new(StatusCode::REQUEST_TIMEOUT, sentence)
 }
 
-/// What a body is.
+/// The format of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Media {
     /// One JSON value.
     Json,
     /// A JSON value on each line.
     Lines,
-    /// A form of a page.
+    /// The form of a page.
     Form,
 }
 
-/// What a body is said to be.
+/// Returns the format that the headers declare.
 pub(crate) fn media(headers: &HeaderMap) -> Option<Media> {
     let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
     let name = value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -120,7 +120,7 @@ pub(crate) fn media(headers: &HeaderMap) -> Option<Media> {
     }
 }
 
-/// 415: what the body should be.
+/// 415: names the expected content type.
 pub(crate) fn unsupported(wanted: &str) -> Refusal {
     let sentence = format!("the content type must be {wanted}");
     Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, sentence)

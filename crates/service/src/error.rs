@@ -1,10 +1,10 @@
-//! Why a service does not start.
+//! Errors that keep a service from starting, or end it.
 
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Why a service does not start, or ends.
+/// The reason why a service does not start, or ends.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
     /// The folder holds nothing that can be served.
@@ -18,7 +18,7 @@ pub enum ServiceError {
     OtherTask {
         /// The folder.
         folder: PathBuf,
-        /// What made it.
+        /// The command that made it.
         task: String,
     },
     /// A job whose tables are Parquet.
@@ -32,7 +32,7 @@ pub enum ServiceError {
     Read {
         /// The file.
         file: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// A file is not what it should be.
@@ -40,7 +40,7 @@ pub enum ServiceError {
     Damaged {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         what: String,
     },
     /// A token that is easily guessed.
@@ -77,7 +77,7 @@ pub enum ServiceError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// The system gives no threads or no randomness.

@@ -1,4 +1,4 @@
-//! What all answers share.
+//! The state shared by all requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use crate::source::{Bench, Source};
 use crate::{ServiceError, log};
 
-/// What all answers share.
+/// The state shared by all requests.
 pub(crate) struct House {
     pub(crate) source: Arc<Source>,
     pub(crate) settings: Settings,
@@ -24,11 +24,11 @@ pub(crate) struct House {
     streams: Arc<Semaphore>,
     stop: AtomicBool,
     requests: AtomicU64,
-    /// Only this machine reaches it.
+    /// True if only this machine can reach the service.
     pub(crate) loopback: bool,
 }
 
-/// A request at work. While it is held, it counts.
+/// A slot for a request at work; it is taken as long as this is held.
 pub(crate) struct Place(#[expect(dead_code, reason = "held, not read")] OwnedSemaphorePermit);
 
 impl House {
@@ -54,17 +54,17 @@ impl House {
         })
     }
 
-    /// The number of a new request.
+    /// Returns the number of a new request.
     pub(crate) fn number(&self) -> u64 {
         self.requests.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// A place to work, if one is free: what comes beyond is sent away and not kept waiting.
+    /// Takes a slot for work, if one is free: requests beyond are refused and do not wait.
     pub(crate) fn place(&self) -> Result<Place, Refusal> {
         self.take(&self.places, "too many requests are at work; try again later")
     }
 
-    /// A place for a stream, which may take it for long.
+    /// Takes a slot for a stream, which may keep it for long.
     pub(crate) fn stream_place(&self) -> Result<Place, Refusal> {
         self.take(&self.streams, "too many streams are open; try again later")
     }
@@ -76,7 +76,7 @@ impl House {
         })
     }
 
-    /// Does `work` where it holds up no connection.
+    /// Runs `work` on a thread of the pool, where it blocks no connection.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Source, &mut Bench) -> Result<T, Refusal> + Send + 'static,
@@ -90,12 +90,12 @@ impl House {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Asks everybody to come to an end.
+    /// Asks all requests and streams to end.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Ends the threads and closes what is served.
+    /// Ends the threads and closes the source.
     pub(crate) fn close(&self) -> Result<(), ServiceError> {
         self.pool.end();
         self.source.close()?;

@@ -1,17 +1,17 @@
 //! An index or a finished job over HTTP: an API for programs, pages for people.
 //!
-//! [`Source::open`] sees what a folder holds; [`listen`] takes an address, and [`serve`] answers on it until it is told to stop.
-//! Nothing here decides what is a near-duplicate: that is the work of the index and of the engine.
+//! [`Source::open`] detects the contents of a folder and opens them; [`listen`] takes an address, and [`serve`] answers on it until
+//! it is told to stop. Nothing here decides what is a near-duplicate: that is the work of the index and of the engine.
 //!
-//! - [`settings`]: limits, tokens, what is logged
-//! - [`source`]: what is served; `store` is an index, `job` a finished job
+//! - [`settings`]: limits, tokens, log format
+//! - [`source`]: the data served; `store` is an index, `job` a finished job
 //! - `server`: connections, from the first to the last
-//! - `routes`: every address, and the guard before them
+//! - `routes`: every address, and the access check before them
 //! - `auth`, `sessions`: tokens of programs, cookies of people
-//! - `pool`: threads for work that takes long; `body`: what clients send, within limits
+//! - `pool`: threads for work that takes long; `body`: bodies of requests, within limits
 //! - `api`: answers for programs; `openapi`: their description
 //! - `pages`: answers for people
-//! - `metrics`, `log`: figures and lines for whoever runs it
+//! - `metrics`, `log`: figures and log lines for the operator
 
 mod answer;
 mod api;

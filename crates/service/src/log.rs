@@ -1,4 +1,4 @@
-//! A line for each request. Never what documents, queries or tokens say: addresses are logged as their pattern alone.
+//! A log line for each request. Never the contents of documents, queries or tokens: addresses are logged as their pattern alone.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::settings::{LogFormat, Settings};
 
-/// What is said of a request.
+/// The facts logged of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'l> {
     pub(crate) request: u64,
@@ -36,7 +36,7 @@ struct Event<'l> {
     event: &'l str,
 }
 
-/// Says what happened to a request.
+/// Logs a request.
 pub(crate) fn request(settings: &Settings, line: &Line<'_>) {
     let Line { request, method, route, status, took, bytes } = *line;
     let (ms, time) = ((took.as_secs_f64() * 1e6).round() / 1e3, now());
@@ -47,7 +47,7 @@ pub(crate) fn request(settings: &Settings, line: &Line<'_>) {
     }
 }
 
-/// Says what happened to the service.
+/// Logs an event of the service.
 pub(crate) fn event(settings: &Settings, event: &str) {
     let time = now();
     match settings.log {

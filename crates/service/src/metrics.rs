@@ -9,16 +9,16 @@ use std::time::Duration;
 /// Upper bounds of the histogram's buckets, in seconds.
 const BOUNDS: [f64; 13] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
-/// What became of the requests of one address and method.
+/// The answers to the requests of one address and method: their number by status, and their durations.
 #[derive(Debug, Default)]
 struct Answers {
     by_status: BTreeMap<u16, u64>,
-    /// One more for what took longer than all bounds.
+    /// The last one is for durations above all bounds.
     buckets: [u64; BOUNDS.len() + 1],
     seconds: f64,
 }
 
-/// Why a request was refused without looking at it.
+/// The limit by which a request was refused before it was processed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Limit {
     Busy,

@@ -51,7 +51,7 @@ fn paths() -> Value {
     })
 }
 
-/// What may be answered instead, besides 200.
+/// Returns the responses of an operation: `good` for 200, and refusals for 401, 403 and `codes`.
 fn answers(good: Value, codes: &[u16]) -> Value {
     let mut all = Map::new();
     all.insert("200".to_owned(), good);
@@ -396,7 +396,7 @@ fn document_schema(named: bool) -> Value {
     json!({"anyOf": [kind("text", "html"), kind("html", "text")]})
 }
 
-/// How many matches are wanted; without meaning where documents are added.
+/// Returns the schema of the number of matches to report; it has no effect where documents are added.
 fn limit() -> Value {
     json!({"type": ["integer", "null"], "minimum": 1, "maximum": MOST_MATCHES, "default": MATCHES})
 }

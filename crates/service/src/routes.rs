@@ -1,4 +1,4 @@
-//! Every address, and the guard before them.
+//! Every address, and the access check before them.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -19,31 +19,31 @@ use crate::answer::Refusal;
 use crate::house::House;
 use crate::{api, auth, log, openapi, pages, sessions};
 
-/// What may be loaded, run and sent by a page: its own style, and its own forms to its own server.
+/// The content security policy of pages: a page loads its own style and images, and sends its forms to its own server only.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; \
                       frame-ancestors 'none'";
 
-/// An address and what stands behind it.
+/// An address and its handlers.
 struct Route {
     path: &'static str,
     methods: &'static [&'static str],
-    /// Everybody may come in.
+    /// True if no token is needed.
     open: bool,
-    /// For people.
+    /// True for a page for people.
     page: bool,
     handlers: MethodRouter<Arc<House>>,
 }
 
-/// What is known of an address and a method.
+/// The facts of an address and a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RouteFacts {
     /// The method.
     pub method: &'static str,
     /// The path, with names in braces for parts that differ.
     pub path: &'static str,
-    /// No token is asked for.
+    /// True if no token is needed.
     pub open: bool,
-    /// It is a page for people; all others are for programs.
+    /// True for a page for people; all others are for programs.
     pub page: bool,
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn router(house: Arc<House>) -> Router {
         .with_state(house)
 }
 
-/// One request through all of it.
+/// Answers one request through all layers.
 pub(crate) async fn call(router: Router, request: Request) -> Response {
     match TowerToHyperService::new(router).call(request).await {
         Ok(response) => response,
@@ -104,7 +104,7 @@ pub(crate) async fn call(router: Router, request: Request) -> Response {
     }
 }
 
-/// Everything goes through here: who may come in, what goes out, and what is said of it.
+/// The layer around every request: checks access, completes the response, counts and logs.
 async fn front(State(house): State<Arc<House>>, request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let _flight = house.metrics.begin();
@@ -126,7 +126,7 @@ async fn front(State(house): State<Arc<House>>, request: Request, next: Next) ->
     response
 }
 
-/// The name of a method; strange ones have one together, so that nobody can make our tables grow.
+/// Returns the name of a method; unknown ones share one, so that no client can make our tables grow.
 fn method_name(method: &Method) -> &'static str {
     let names = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT"];
     names.into_iter().find(|name| *name == method.as_str()).unwrap_or("OTHER")
@@ -136,7 +136,7 @@ fn is_page(path: &str) -> bool {
     !path.starts_with("/v1/") && !["/healthz", "/readyz", "/metrics", "/openapi.json", "/v1"].contains(&path)
 }
 
-/// Says why a request is sent away.
+/// Checks access; the error is the reason why a request is refused.
 fn guard(house: &House, request: &Request, route: &str) -> Result<(), Refusal> {
     let headers = request.headers();
     let reads = [Method::GET, Method::HEAD].contains(request.method());
@@ -206,7 +206,7 @@ fn is_local(headers: &HeaderMap) -> bool {
         || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Where a request comes from.
+/// Returns the IP address of the client.
 pub(crate) fn peer(request: &Request) -> IpAddr {
     let address = request.extensions().get::<SocketAddr>();
     address.map_or(IpAddr::from([0, 0, 0, 0]), SocketAddr::ip)

@@ -24,7 +24,7 @@ use crate::metrics::Limit;
 use crate::source::Source;
 use crate::{ServiceError, Settings, log, routes};
 
-/// How often the service looks whether it should end.
+/// The interval at which the service checks whether it should end.
 const PATIENCE: Duration = Duration::from_millis(30);
 /// Room for the head of a request; longer ones are refused.
 const LONGEST_HEAD: usize = 64 << 10;
@@ -43,7 +43,7 @@ pub fn listen(address: SocketAddr, settings: &Settings) -> Result<TcpListener, S
     Ok(listener)
 }
 
-/// Answers on the address until `stop` is set; then finishes what is under way, and closes what was served.
+/// Answers on the address until `stop` is set; then finishes the requests under way, and closes the source.
 pub fn serve(
     source: Source,
     listener: TcpListener,

@@ -1,4 +1,4 @@
-//! People who have shown a token once: their cookies, and how often somebody tried.
+//! Sessions of people who have shown a token: their cookies, and the number of wrong tokens.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -7,22 +7,22 @@ use std::time::{Duration, Instant};
 
 use crate::auth::{Digest, digest, is_among};
 
-/// How long a cookie is good for.
+/// The lifetime of a cookie.
 pub(crate) const LIFETIME: Duration = Duration::from_secs(12 * 3600);
 /// The name of the cookie.
 pub(crate) const COOKIE: &str = "lookalike";
-/// So many people at once; the one who came first makes room.
+/// The most sessions at once; the oldest is dropped for a new one.
 const MOST: usize = 1024;
-/// So many wrong tokens from one address within [`WINDOW`].
+/// The most wrong tokens from one address within [`WINDOW`].
 const TRIES: u32 = 10;
 const WINDOW: Duration = Duration::from_secs(60);
 /// Addresses that are remembered; when there are more, all are forgotten.
 const ADDRESSES: usize = 4096;
 
-/// Who is logged in.
+/// The sessions of logged-in people.
 #[derive(Default)]
 pub(crate) struct Sessions {
-    /// Digests of cookies with when they end, the oldest first.
+    /// Digests of cookies with their expiry, the oldest first.
     known: Mutex<Vec<(Digest, Instant)>>,
     tries: Mutex<HashMap<IpAddr, (u32, Instant)>>,
 }

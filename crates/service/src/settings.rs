@@ -1,4 +1,4 @@
-//! How a service runs.
+//! Settings of a service.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,36 +10,36 @@ use crate::auth::Tokens;
 pub(crate) const LONGEST_ID: usize = 1024;
 /// Most matches that a query may ask for.
 pub(crate) const MOST_MATCHES: usize = 1000;
-/// Matches that a query gets if it does not say.
+/// Matches that a query gets by default.
 pub(crate) const MATCHES: usize = 10;
 /// Most rows of a list in one answer.
 pub(crate) const MOST_ROWS: usize = 1000;
-/// Rows of a list if nobody says.
+/// Rows of a list by default.
 pub(crate) const ROWS: usize = 50;
 /// No option allows more documents in one request.
 pub const MOST_DOCUMENTS: usize = 100_000;
 
-/// How lines about requests look.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LogFormat {
     /// One JSON object a line.
     #[default]
     Json,
-    /// Words for people.
+    /// Text for people.
     Text,
-    /// Nothing is said.
+    /// No log.
     None,
 }
 
-/// Takes a line about a request.
+/// The function that writes a log line.
 pub type Teller = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// How a service runs.
+/// Settings of a service.
 #[derive(Clone)]
 pub struct Settings {
-    /// Who may come in; nobody is asked without.
+    /// The tokens that give access; none if no token is needed.
     pub tokens: Option<Tokens>,
-    /// Everybody may come in from everywhere, as somebody said in so many words.
+    /// True if access without a token is allowed from other machines, by explicit request.
     pub insecure: bool,
     /// Longest body of a request, and longest line of a stream, in bytes.
     pub max_body: usize,
@@ -47,18 +47,18 @@ pub struct Settings {
     pub max_documents: usize,
     /// Most requests at work at the same time.
     pub concurrency: usize,
-    /// How long a request may take to arrive, wait for its turn, and be answered when the service ends.
+    /// The time limit for a request to arrive, for its wait in the queue, and for its answer when the service ends.
     pub timeout: Duration,
-    /// Threads that work.
+    /// Worker threads.
     pub threads: usize,
-    /// How lines about requests look.
+    /// The format of log lines.
     pub log: LogFormat,
-    /// Takes these lines.
+    /// Writes the log lines.
     pub tell: Teller,
 }
 
 impl Default for Settings {
-    /// For this machine alone, silent.
+    /// Settings for this machine alone, without a log.
     fn default() -> Self {
         Settings {
             tokens: None,

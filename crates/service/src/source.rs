@@ -1,4 +1,4 @@
-//! What is served: clusters, documents and texts, whatever they come from.
+//! The data served: clusters, documents and texts, from a job or an index.
 
 use std::io;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::answer::Refusal;
 use crate::job::{Cluster, Found, Job};
 use crate::store::Store;
 
-/// What is served.
+/// The data served.
 #[derive(Debug)]
 pub enum Source {
     /// A finished `dedup` job.
@@ -24,7 +24,7 @@ pub enum Source {
     Index(Box<Store>),
 }
 
-/// What a thread works with.
+/// The tools and buffers of one worker thread.
 pub(crate) struct Bench {
     pub(crate) analyser: Analyser,
     pub(crate) a: Features,
@@ -32,7 +32,7 @@ pub(crate) struct Bench {
     desk: Option<Desk>,
 }
 
-/// Why something cannot be shown.
+/// The reason why something cannot be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SourceError(String);
 
@@ -59,7 +59,7 @@ pub(crate) enum Order {
     Number { descending: bool },
     /// By the number of documents.
     Size { descending: bool },
-    /// By the least similarity of a removed document to the one that stays for it.
+    /// By the lowest similarity of a removed document to its keeper.
     Similarity { descending: bool },
 }
 
@@ -71,7 +71,7 @@ impl Order {
     }
 }
 
-/// Which clusters are wanted.
+/// A request for clusters: search, order and range.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     /// A part of the id of one of their documents.
@@ -85,9 +85,9 @@ pub(crate) struct Wanted {
 #[derive(Debug, Serialize)]
 pub(crate) struct ClusterPage {
     pub(crate) clusters: Vec<ClusterRow>,
-    /// How many there are in all.
+    /// The number of all clusters that match.
     pub(crate) total: u64,
-    /// False when a search gave up before the end.
+    /// False if a search stopped before the end.
     pub(crate) complete: bool,
 }
 
@@ -96,7 +96,7 @@ pub(crate) struct ClusterPage {
 pub(crate) struct ClusterRow {
     /// The number of its keeper.
     pub(crate) cluster: u64,
-    /// How it is called in addresses.
+    /// Its name in addresses.
     pub(crate) name: String,
     /// The id of its keeper.
     pub(crate) keep: String,
@@ -112,7 +112,7 @@ pub(crate) struct ClusterRow {
 pub(crate) struct ClusterView {
     #[serde(flatten)]
     pub(crate) row: ClusterRow,
-    /// How many documents stand before these.
+    /// The number of documents before these.
     pub(crate) offset: u64,
     pub(crate) members: Vec<Member>,
 }
@@ -124,13 +124,13 @@ pub(crate) struct Member {
     pub(crate) n: u64,
     pub(crate) id: String,
     pub(crate) kept: bool,
-    /// To the one that is kept.
+    /// Its similarity to the kept document.
     pub(crate) similarity: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) against: Option<String>,
 }
 
-/// A document, with its text where that can be had.
+/// A document, with its text if available.
 #[derive(Debug)]
 pub(crate) struct Card {
     pub(crate) number: u64,
@@ -139,31 +139,31 @@ pub(crate) struct Card {
     pub(crate) text: Found,
 }
 
-/// What became of a document.
+/// The state of a document.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum State {
-    /// It stays; for so many others, where there are any.
+    /// It is kept, and represents this number of others.
     Kept { others: u64 },
-    /// It goes.
+    /// It is removed.
     Removed { witness: String, number: u64, other: bool, similarity: Option<f64> },
-    /// It is not part of what is served: somebody pasted it.
+    /// It is not in the data served: a user pasted it.
     Elsewhere,
 }
 
 /// A count and what it is of.
 pub(crate) type Figure = (&'static str, u64);
 
-/// How a source is opened.
+/// The settings of opening a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Opening {
-    /// Nothing is added to an index, and another process may do so.
+    /// True if nothing is added to an index, so that another process may do so.
     pub read_only: bool,
-    /// What an index acknowledges survives the end of the machine.
+    /// True if the acknowledged writes of an index survive a crash of the machine.
     pub sync: bool,
 }
 
 impl Source {
-    /// Sees what a folder holds, and opens it.
+    /// Detects the contents of a folder, and opens them.
     pub fn open(folder: &Path, opening: Opening) -> Result<Self, ServiceError> {
         if Index::is_there(folder) {
             let store = Store::open(folder, opening.read_only, opening.sync)?;
@@ -182,7 +182,7 @@ impl Source {
         }
     }
 
-    /// Where it lies.
+    /// Returns the folder of the source.
     pub(crate) fn folder(&self) -> &Path {
         match self {
             Source::Job(job) => &job.folder,
@@ -198,7 +198,7 @@ impl Source {
         }
     }
 
-    /// The index; a job takes no questions and no documents.
+    /// Returns the index; a job takes no queries and no documents.
     pub(crate) fn store(&self) -> Result<&Store, Refusal> {
         match self {
             Source::Index(store) => Ok(store),
@@ -208,7 +208,7 @@ impl Source {
         }
     }
 
-    /// Tools for one thread.
+    /// Returns the tools for one thread.
     pub(crate) fn bench(&self) -> Bench {
         let profile = self.recipe().profile().unwrap_or_else(|_| lookalike::text::Profile::web());
         let desk = match self {
@@ -223,7 +223,7 @@ impl Source {
         }
     }
 
-    /// What it counts.
+    /// Returns the main counts.
     pub(crate) fn figures(&self) -> Vec<Figure> {
         match self {
             Source::Index(store) => store.figures(),
@@ -299,7 +299,7 @@ impl Source {
 }
 
 impl Bench {
-    /// Buffers for questions to the index.
+    /// Returns the buffers for queries to the index.
     pub(crate) fn desk(&mut self) -> Result<&mut Desk, Refusal> {
         self.desk.as_mut().ok_or_else(|| Refusal::failed("there is no memory to work with; try again"))
     }
@@ -401,7 +401,7 @@ impl Job {
     }
 }
 
-/// What a cluster is called in addresses.
+/// Returns the name of a cluster in addresses.
 pub(crate) fn cluster_name(keeper: u64, other: bool) -> String {
     if other { format!("other-{keeper}") } else { keeper.to_string() }
 }

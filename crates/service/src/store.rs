@@ -21,13 +21,13 @@ use crate::source::{
     Bench, Card, ClusterPage, ClusterRow, ClusterView, Figure, Member, Order, State as Fate, Wanted,
 };
 
-/// A list of clusters is used again for so long, even when documents come in between.
+/// The time for which a list of clusters is reused, even if documents are added in between.
 const FRESH: Duration = Duration::from_secs(5);
-/// Of more near-duplicates than this, some are looked at.
+/// The most near-duplicates that are all looked at; of more, only a part.
 const MOST_WALKED: u64 = 50_000;
-/// A search takes no longer.
+/// The time limit of a search.
 const SEARCH: Duration = Duration::from_secs(3);
-/// Of larger clusters, the least similarity is not looked for in lists.
+/// The largest cluster whose lowest similarity is computed in lists.
 const LARGE: u32 = 1000;
 
 /// An index that is served.
@@ -41,19 +41,19 @@ pub struct Store {
     walked: Mutex<Option<Arc<Walked>>>,
 }
 
-/// What a walk over all clusters found.
+/// The result of a walk over all clusters.
 #[derive(Debug)]
 pub(crate) struct Walked {
     begun: Instant,
-    /// How many documents there were, and had been.
+    /// The number of the next document and the number of deleted documents, by which changes are noticed.
     mark: (u32, u64),
     clusters: Vec<Cluster>,
-    /// The least similarity of each, where all near-duplicates were looked at.
+    /// The lowest similarity of each, where all near-duplicates were looked at.
     lowest: Option<BTreeMap<u32, f64>>,
     histogram: Vec<u64>,
 }
 
-/// The answer to a question.
+/// The answer to a query.
 #[derive(Debug, Serialize)]
 pub(crate) struct Answered {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,20 +75,20 @@ pub(crate) struct Match {
     pub(crate) kept: bool,
 }
 
-/// What became of a document that was added.
+/// The result of adding a document.
 #[derive(Debug, Serialize)]
 pub(crate) struct Added {
     pub(crate) id: String,
     pub(crate) n: u32,
-    /// Nothing like it was there.
+    /// True if it was added and is kept: no kept document is its witness.
     pub(crate) new: bool,
-    /// It was there already, with these words.
+    /// True if it was there already, with these words.
     pub(crate) known: bool,
-    /// The kept document that stands for it.
+    /// The kept document that it was removed for.
     pub(crate) witness: Option<Witness>,
 }
 
-/// A kept document that stands for another.
+/// A kept document for which another one was removed.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Witness {
     pub(crate) n: u32,
@@ -178,7 +178,7 @@ impl Store {
         ]
     }
 
-    /// Whom a document is a near-duplicate of.
+    /// Finds the documents that a document is a near-duplicate of.
     pub(crate) fn query(
         &self,
         bench: &mut Bench,
@@ -202,7 +202,7 @@ impl Store {
         })
     }
 
-    /// Asks about documents and adds them in one step; those that cannot be added have a reason in their place.
+    /// Queries and adds documents in one step; a document that cannot be added has a reason instead of a result.
     pub(crate) fn add(
         &self,
         bench: &mut Bench,
@@ -235,7 +235,7 @@ impl Store {
         })
     }
 
-    /// Takes all documents of an id out.
+    /// Deletes all documents of an id.
     pub(crate) fn remove(&self, id: &str) -> Result<u64, Refusal> {
         self.check_writes()?;
         self.with(|index| Ok(index.remove(id)?))

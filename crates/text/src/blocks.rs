@@ -1,6 +1,6 @@
 //! Text, 64 bytes at a time: case folding, and one bit per byte for what it is.
 
-/// What a block of 64 bytes holds, one bit for each byte.
+/// The classes of the bytes of a block of 64, one bit for each byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bits {
     /// ASCII letters and digits.

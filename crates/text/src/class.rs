@@ -1,4 +1,4 @@
-//! What a character is to us: one byte of flags per code point.
+//! Classes of characters: one byte of flags per code point.
 //!
 //! The flags are derived once per process from the Unicode tables of the ICU crates, for the two planes that
 //! text is made of; beyond them they are looked up when needed. A test holds a checksum of the whole table, so
@@ -217,7 +217,7 @@ mod tests {
         assert!(!Class::of('é').is_any(UNSTABLE_NFKC));
     }
 
-    /// When this fails the Unicode tables have moved: raise the version of the profiles and take the new sum.
+    /// Fails when the Unicode tables have changed: then raise the version of the profiles and take the new sum.
     #[test]
     fn the_table_is_the_one_the_profiles_were_versioned_with() {
         let lower: Vec<u8> = (0..=0x10_ffff)

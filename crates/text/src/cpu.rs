@@ -1,4 +1,4 @@
-//! What this machine's processor can do, asked once and at run time: one binary is fast everywhere.
+//! Detection of the processor's instruction sets, once and at run time: one binary is fast everywhere.
 //!
 //! Code for several processors is written once, generic over the operations that differ, and built once for each
 //! [`Cpu`]. Tests run all that the machine has and hold them to the portable one.
@@ -7,7 +7,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Cpu {
-    /// What every processor of this kind has.
+    /// The instructions that every processor of this architecture has.
     Portable,
     /// x86-64 with AVX2 and the bit instructions that came with it.
     Avx2,

@@ -98,7 +98,7 @@ impl Analyser {
     }
 }
 
-/// Which of the words that were found a profile keeps.
+/// The filter by which a profile keeps or drops words.
 #[derive(Debug, Clone)]
 pub struct Filter {
     min_letters: usize,
@@ -155,7 +155,7 @@ fn has_distinct(hashes: &[u64], wanted: usize) -> bool {
     seen.len() >= wanted
 }
 
-/// What a text has become: its words in order with their hashes, and on request its sentences.
+/// The words of a text in order with their hashes, and on request its sentences.
 ///
 /// Used again for one text after the other, it allocates only for the longest.
 #[derive(Debug, Default)]
@@ -194,12 +194,12 @@ impl Features {
         (0..self.len()).map(|index| self.word(index))
     }
 
-    /// Where word `index` stands in the text that the features were read from.
+    /// Returns the span of word `index` in the text that the features were read from.
     pub fn span(&self, index: usize) -> Span {
         self.scanned.spans.back(self.at(index))
     }
 
-    /// Where word `index` stands in the text in normal form.
+    /// Returns the span of word `index` in the text in normal form.
     fn at(&self, index: usize) -> Span {
         Span { start: self.scanned.starts[index], end: self.scanned.ends[index] }
     }

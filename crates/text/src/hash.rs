@@ -61,7 +61,8 @@ pub fn nth(i: u64, value: u64) -> u64 {
     if i == 0 { value } else { mix(value ^ key_of(i)) }
 }
 
-/// What the `i`th function of the family turns a value by before it is mixed: `nth(i, v) = mix(v XOR key_of(i))`.
+/// Returns the key that the `i`th function of the family XORs a value with before it is mixed:
+/// `nth(i, v) = mix(v XOR key_of(i))`, for `i` from 1.
 #[inline]
 pub fn key_of(i: u64) -> u64 {
     mix(i.wrapping_add(GOLDEN))

@@ -19,7 +19,7 @@ use crate::normal::Form;
 use crate::runs::Alphabet;
 use crate::stop;
 
-/// How a text is cut into words.
+/// The rule by which a text is cut into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Segmentation {
     /// Maximal runs; scripts that write no blanks give overlapping pairs of characters.
@@ -39,9 +39,9 @@ pub struct Profile {
     pub name: &'static str,
     /// Normal form.
     pub form: Form,
-    /// Which characters make words.
+    /// The characters that words consist of.
     pub alphabet: Alphabet,
-    /// How words are cut.
+    /// The rule by which words are cut.
     pub segmentation: Segmentation,
     /// Words with fewer characters are dropped.
     pub min_letters: usize,
@@ -191,7 +191,7 @@ pub enum ProfileError {
     },
     /// A change is not of the form `key=value`.
     Form {
-        /// What stands there.
+        /// The change as given.
         part: String,
     },
     /// No profile has this parameter.

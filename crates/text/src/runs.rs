@@ -2,7 +2,7 @@
 
 use crate::class::{self, Class, Flags};
 
-/// Which characters make words.
+/// The characters that words consist of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Alphabet {
     /// General categories L, M and N.
@@ -21,7 +21,7 @@ impl Alphabet {
     }
 }
 
-/// What becomes of a run in a script that writes no blanks between words.
+/// The treatment of a run in a script that writes no blanks between words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Unspaced {
     /// Overlapping pairs of characters; a single character stays single.

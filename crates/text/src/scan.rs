@@ -20,16 +20,16 @@ use crate::cpu::Cpu;
 use crate::normal::{Form, Normaliser};
 use crate::runs::{Alphabet, Cutter, Unspaced};
 
-/// What a text has become, in buffers that are used again.
+/// A text in normal form and the offsets of its words, in buffers that are reused.
 #[derive(Debug, Default)]
 pub(crate) struct Scanned {
     /// In normal form and lower case.
     pub(crate) normal: String,
     /// From there back to the text.
     pub(crate) spans: SpanMap,
-    /// Where words begin in `normal`.
+    /// The offsets in `normal` at which words begin.
     pub(crate) starts: Vec<u32>,
-    /// Where they end.
+    /// The offsets in `normal` at which words end.
     pub(crate) ends: Vec<u32>,
     /// The numbers of long words, while words are hashed.
     pub(crate) long: Vec<u32>,
@@ -71,9 +71,9 @@ impl Scanned {
 pub(crate) struct Scanner {
     cpu: Cpu,
     normaliser: Normaliser,
-    /// What makes words.
+    /// The flag of characters that make words.
     in_words: Flags,
-    /// What a block cannot take.
+    /// The flags of characters that are not plain, which a block cannot take.
     not_plain: Flags,
     unstable: Flags,
     unspaced: Unspaced,
@@ -279,8 +279,8 @@ impl Scanner {
     }
 }
 
-/// So many ASCII characters in a row end a stretch. Most scripts have an ASCII blank between words, for which changing
-/// loops would not pay.
+/// The number of ASCII characters in a row that end a stretch. Most scripts have an ASCII blank between words, and
+/// changing loops for each would not pay.
 const ASCII_STRETCH: usize = 12;
 
 /// Appends a piece of the text as it is.

@@ -1,4 +1,4 @@
-//! Which script a text is written in: a cheap first answer to the question of its language.
+//! The script that a text is written in: a cheap first guess at its language.
 
 use icu_properties::CodePointMapData;
 use icu_properties::props::Script;
@@ -37,7 +37,7 @@ const OTHER: usize = SCRIPTS.len() - 1;
 /// Number of scripts that are told apart.
 pub const COUNT: usize = SCRIPTS.len();
 
-/// Which of the scripts a letter is of, counting from 0; nothing for one that several scripts share.
+/// Returns the number of the script of a letter, counted from 0; none for a letter that several scripts share.
 pub fn number(letter: char) -> Option<usize> {
     if letter.is_ascii_lowercase() {
         return Some(0);

@@ -1,5 +1,5 @@
-//! Where sentences end: at `.`, `!`, `?` or `…` before white space or the end, and at a blank line, which is
-//! also what separates the blocks of a page.
+//! The ends of sentences: at `.`, `!`, `?` or `…` before white space or the end, and at a blank line, which also
+//! separates the blocks of a page.
 
 /// Hands the offset behind each sentence of `text` to `end`, in order; the last is the end of the text.
 pub(crate) fn ends(text: &str, ideographic_stops: bool, mut end: impl FnMut(usize)) {

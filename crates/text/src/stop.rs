@@ -70,7 +70,7 @@ static ALL: LazyLock<Set> = LazyLock::new(|| {
 });
 
 impl Set {
-    /// Where `hash` stands, or would stand.
+    /// Returns the slot that holds `hash`, or the free one that it would be put in.
     fn slot(&self, hash: u64) -> usize {
         let mut slot = hash as usize % SLOTS;
         while self.slots[slot] != 0 && self.slots[slot] != hash {

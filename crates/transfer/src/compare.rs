@@ -18,23 +18,23 @@ use crate::compared::Compared;
 use crate::error::TransferError;
 use crate::segments::Segments;
 
-/// What is wanted of a comparison beside its pairs.
+/// The settings of a comparison that its job recipe does not have.
 #[derive(Debug, Clone)]
 pub struct Wanted {
     /// The methods, as they are called in tables.
     pub methods: Vec<String>,
     /// The parts of the right side.
     pub segments: Segments,
-    /// How many segments there are in all, for the forecast; none without it.
+    /// The total number of segments that the forecast is made for; none without a forecast.
     pub forecast: Option<usize>,
-    /// When two addresses are one.
+    /// The rule by which two addresses count as equal.
     pub matching: Matching,
 }
 
-/// What came of a comparison.
+/// The result of a comparison.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// What was wanted.
+    /// The settings of the comparison.
     pub wanted: Wanted,
     /// Documents of both sides.
     pub both: BothCounts,
@@ -44,7 +44,7 @@ pub struct Comparison {
     pub shared: Marked,
     /// Left documents with an address.
     pub addresses: u64,
-    /// How left documents live on from snapshot to snapshot.
+    /// The persistence of the left documents from snapshot to snapshot.
     pub persistence: Persistence,
 }
 
@@ -117,7 +117,7 @@ fn seen(found: &Match<'_>, segment: usize, shared: &Marked) -> Seen {
 struct Tables {
     pairs: RowWriter,
     best: RowWriter,
-    /// The most similar pair of the left document at hand, and how many it has.
+    /// The most similar pair of the current left document, and the number of its pairs.
     at: Option<(Best, u64)>,
 }
 
@@ -224,28 +224,28 @@ pub(crate) fn name(wanted: &Wanted, segment: usize) -> Option<&str> {
     (wanted.segments.len() > 1).then(|| wanted.segments.segments[segment].name.as_str())
 }
 
-/// So many top-level domains are told apart; what comes after them counts together.
+/// At most this number of top-level domains is counted separately; the others count together.
 const MOST_DOMAINS: usize = 4096;
 
-/// How many left documents have a near-duplicate in each snapshot of the right side, and in all up to it.
+/// Counts of left documents with a near-duplicate in each snapshot of the right side, and in all snapshots up to it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Persistence {
     /// By top-level domain of the left address.
     pub domains: BTreeMap<String, Lives>,
     /// Of all left documents.
     pub all: Lives,
-    /// The left document at hand, its domain, and whether it is near to something in each snapshot.
+    /// The current left document, its domain, and for each snapshot true if the document has a near-duplicate there.
     at: Option<(u32, Option<String>, Vec<bool>)>,
 }
 
-/// How some left documents live on.
+/// The persistence of a set of left documents.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Lives {
-    /// How many there are.
+    /// The number of documents.
     pub documents: u64,
-    /// Those with a near-duplicate in each snapshot.
+    /// Documents with a near-duplicate in the snapshot, by snapshot.
     pub near: Vec<u64>,
-    /// Those with one in each snapshot up to this one.
+    /// Documents with a near-duplicate in this snapshot and in every one before, by snapshot.
     pub near_so_far: Vec<u64>,
 }
 
@@ -264,7 +264,7 @@ impl Lives {
     }
 }
 
-/// The name of what comes after the domains that are told apart.
+/// The name under which the domains beyond [`MOST_DOMAINS`] are counted.
 const OTHER_DOMAINS: &str = "(others)";
 
 impl Persistence {
@@ -331,13 +331,13 @@ pub struct Summary {
     pub verified: u64,
     /// Groups that did not propose all of their pairs.
     pub giant_groups: u64,
-    /// What is measured.
+    /// The similarity measure.
     pub similarity: String,
-    /// Words per shingle that it is measured on.
+    /// Words per shingle of the measure.
     pub shingle: usize,
-    /// How much of it makes a near-duplicate.
+    /// The threshold from which a pair is a near-duplicate.
     pub threshold: String,
-    /// Pairs counted by the word of their methods alone.
+    /// True if pairs count because their methods accept them, without verification.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unverified: bool,
     /// The methods, by the names that tables have for them.
@@ -346,14 +346,14 @@ pub struct Summary {
     pub segments: Vec<String>,
     /// By segment and method, and over all segments.
     pub statistics: Vec<Statistics>,
-    /// How many left documents are found after each segment, by method.
+    /// The number of left documents found up to and including each segment, by method.
     pub accumulated: BTreeMap<String, Vec<u64>>,
-    /// What the line through these says of more segments.
+    /// The values of the line through these numbers at more segments.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forecast: Option<Forecast>,
     /// Between methods.
     pub differences: Vec<Difference>,
-    /// How left documents live on, when there are several snapshots.
+    /// The persistence of left documents, if there are several snapshots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub persistence: Option<Lives>,
     /// Reasons why records could not be read, the most frequent reason of each side first.
@@ -363,7 +363,7 @@ pub struct Summary {
     pub version: String,
 }
 
-/// What was counted of one method, in one segment or in all.
+/// The counts of one method, in one segment or in all segments.
 #[derive(Debug, Clone, Serialize)]
 pub struct Statistics {
     /// The segment; none for all together.
@@ -380,7 +380,7 @@ pub struct Statistics {
     pub precision: Option<f64>,
     /// Found documents whose address the right side has.
     pub with_address: u64,
-    /// How many pairs a found document has.
+    /// The distribution of the number of pairs per found document.
     pub pairs_per_document: Option<SpreadOut>,
     /// Pairs by similarity, in tenths.
     pub histogram: Vec<u64>,
@@ -407,14 +407,14 @@ impl From<Spread> for SpreadOut {
     }
 }
 
-/// What the line through accumulated numbers says.
+/// The forecast by the line through accumulated numbers.
 #[derive(Debug, Clone, Serialize)]
 pub struct Forecast {
-    /// For so many segments.
+    /// The number of segments that the forecast is for.
     pub segments: usize,
-    /// By method.
+    /// The forecast number of found documents, by method.
     pub found: BTreeMap<String, f64>,
-    /// What must be said with it.
+    /// The warning that must accompany the forecast.
     pub warning: &'static str,
 }
 
@@ -422,7 +422,7 @@ pub struct Forecast {
 pub const WARNING: &str = "A straight line through accumulated numbers promises too much: what is easily found is found first, and every \
                            further segment adds less than the one before.";
 
-/// Two methods held against each other.
+/// A comparison of two methods.
 #[derive(Debug, Clone, Serialize)]
 pub struct Difference {
     /// The segment; none for all together.
@@ -435,7 +435,7 @@ pub struct Difference {
     pub near_a_not_found_b: u64,
     /// Those with a near-duplicate under `a` that have none under `b`.
     pub near_a_not_near_b: u64,
-    /// How many times as many pairs `a` has.
+    /// The number of pairs of `a` divided by that of `b`; none if `b` has no pairs.
     pub pairs_ratio: Option<f64>,
 }
 
@@ -451,17 +451,17 @@ impl Comparison {
         if methods == 1 { vec![0] } else { (0..=methods).collect() }
     }
 
-    /// What a column is called.
+    /// Returns the name of a column.
     pub fn column_name(&self, place: usize) -> String {
         self.method(place).unwrap_or_else(|| "any".to_owned())
     }
 
-    /// What any method found.
+    /// Returns the total counts of all methods together.
     pub fn any(&self) -> &ledger::Cell {
         &self.counted.total[self.wanted.methods.len()]
     }
 
-    /// What the line says, by column.
+    /// Returns the number of segments and the forecast of each column; none if no forecast is wanted.
     pub fn forecasts(&self) -> Option<(usize, Vec<(String, f64)>)> {
         let segments = self.wanted.forecast?;
         let found = self.columns().into_iter().filter_map(|place| {
@@ -516,7 +516,7 @@ impl Comparison {
         all
     }
 
-    /// All of it for programs.
+    /// Returns the summary for `summary.json`.
     pub fn summary(&self, recipe: &JobRecipe, findings: &Findings) -> Summary {
         let any = self.any();
         let accumulated = self.columns().into_iter();
@@ -551,7 +551,7 @@ impl Comparison {
     }
 }
 
-/// How many times as many; none of none.
+/// Returns `a` divided by `b`; none if `b` is 0.
 fn ratio(a: u64, b: u64) -> Option<f64> {
     (b > 0).then(|| a as f64 / b as f64)
 }

@@ -1,4 +1,4 @@
-//! Where the pairs of a comparison come from: a job of this machine, or lists that others made.
+//! The sources of the pairs of a comparison: a job of this program, or lists from elsewhere.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -14,12 +14,12 @@ use lookalike_overlap::address::{self, Matching};
 
 use crate::error::TransferError;
 
-/// Takes pairs.
+/// A callback for pairs.
 pub type EachMatch<'e> = &'e mut dyn FnMut(&Match<'_>) -> Result<(), TransferError>;
 
 /// Two corpora that were compared.
 pub trait Compared {
-    /// What was asked for.
+    /// Returns the recipe of the job.
     fn recipe(&self) -> &JobRecipe;
 
     /// Hands over every left document, in their order.
@@ -119,7 +119,7 @@ pub struct ListedPair {
     pub id: Box<str>,
     /// Its address.
     pub url: Option<Box<str>>,
-    /// How similar they are.
+    /// The similarity of the two documents.
     pub similarity: f64,
     /// They are near-duplicates.
     pub near: bool,
@@ -127,10 +127,10 @@ pub struct ListedPair {
     pub methods: u8,
 }
 
-/// What others found, in lists: left documents in their order, and pairs in the order of both documents.
+/// The result of an outside comparison, as lists: left documents in order, and pairs in the order of both documents.
 #[derive(Debug)]
 pub struct Lists {
-    /// What was asked for.
+    /// The recipe of the job.
     pub recipe: JobRecipe,
     /// The left documents.
     pub lefts: Vec<ListedDocument>,
@@ -138,7 +138,7 @@ pub struct Lists {
     pub pairs: Vec<ListedPair>,
     /// Documents of both sides.
     pub both: BothCounts,
-    /// The folder of the results, which is there.
+    /// The folder of the results, which exists.
     pub folder: PathBuf,
 }
 

@@ -1,4 +1,4 @@
-//! What is left of a collection of judgments: grades by track, and documents by topic.
+//! The judgments that remain of a collection: grades by track, and documents by topic.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Why work on two corpora ended early.
+//! Errors of work on two corpora.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ use lookalike::corpus::CorpusError;
 use lookalike::engine::EngineError;
 use lookalike::judgments::ListError;
 
-/// Why work on two corpora ended early.
+/// The reason why work on two corpora ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {
     /// A corpus cannot be read, or a table not written.
@@ -19,7 +19,7 @@ pub enum TransferError {
     /// A judgment cannot be read, or written for another document.
     #[error(transparent)]
     Judgments(#[from] ListError),
-    /// What is asked for cannot be had, in a sentence.
+    /// The request cannot be fulfilled; the sentence says why.
     #[error("{0}")]
     Request(String),
 }

@@ -1,13 +1,13 @@
-//! Two corpora: which documents of the one are in the other, and what is known of the one carried over.
+//! Two corpora: the documents of one that are also in the other, and the judgments carried over.
 //!
-//! The engine finds the pairs; here they are counted while they stream by, written down, and shown.
+//! The engine finds the pairs; here they are counted in one pass, written and shown.
 //!
-//! - [`compared`]: where pairs come from: a job, or lists that others made
+//! - [`compared`]: the sources of pairs: a job, or lists from elsewhere
 //! - [`segments`]: the right side in parts
 //! - [`compare`]: pairs, best matches and statistics of a comparison
 //! - [`transfer`]: judged documents found in a newer corpus
-//! - [`moved`]: their judgments on the way
-//! - [`coverage`]: what is left of tracks and topics
+//! - [`moved`]: their judgments, moved to the newer corpus
+//! - [`coverage`]: the judgments that remain of tracks and topics
 //! - [`sample`]: found documents for a person to look at
 //! - [`study`]: a comparison, or a transfer, as a page
 

@@ -2,7 +2,7 @@
 //!
 //! A judgment moves to the near-duplicates of its document, or to the most similar of them. Several old documents may meet in one new
 //! document: then the judgment of the most similar old one stands for each topic; of several as similar, the grade that most of
-//! them have, then the lower one. Grades are no plain scale, so whoever disagrees is told of every case.
+//! them have, then the lower one. Grades are no plain scale, so every such case is reported.
 
 use std::collections::BTreeMap;
 
@@ -14,14 +14,14 @@ use serde::Serialize;
 pub struct Heir {
     /// Its id in the new corpus.
     pub document: String,
-    /// How similar the judged document is to it.
+    /// Its similarity to the judged document.
     pub similarity: f64,
 }
 
 /// The near-duplicates of each judged document, the best one first.
 pub type Heirs = BTreeMap<String, Vec<Heir>>;
 
-/// Which near-duplicates a judgment moves to.
+/// The near-duplicates that a judgment moves to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Matches {
     /// The best one.
@@ -30,7 +30,7 @@ pub enum Matches {
     All,
 }
 
-/// What one old document says of a new one.
+/// A grade that an old document gives to a new one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Claim {
     /// The old document.
@@ -39,7 +39,7 @@ pub struct Claim {
     pub similarity: f64,
     /// Its grade, as it stands.
     pub grade: String,
-    /// Where the judgment stands in its file, from 0.
+    /// The position of the judgment in its file, from 0.
     #[serde(skip)]
     place: usize,
     #[serde(skip)]
@@ -64,7 +64,7 @@ pub struct Conflict {
     pub dropped: Vec<Claim>,
 }
 
-/// What became of one file of judgments.
+/// The result of moving one file of judgments.
 #[derive(Debug, Default)]
 pub struct Moved {
     /// The judgments of the new corpus, in the order of the old ones.
@@ -75,7 +75,7 @@ pub struct Moved {
     pub merged: u64,
     /// Judgments that are of no document.
     pub of_no_document: u64,
-    /// Where grades differed.
+    /// The cases in which grades differed.
     pub conflicts: Vec<Conflict>,
 }
 
@@ -133,7 +133,8 @@ pub fn moved(file: &Judgments, heirs: &Heirs, matches: Matches) -> Result<Moved,
     Ok(out)
 }
 
-/// Which of several claims stands.
+/// Returns the index of the claim that is kept: the most similar; of equal ones the most frequent grade, then the lowest grade,
+/// then the first.
 fn stands(claims: &[Claim]) -> usize {
     let highest = claims.iter().map(|claim| claim.similarity).fold(f64::NEG_INFINITY, f64::max);
     let nearest: Vec<usize> = (0..claims.len()).filter(|&at| claims[at].similarity == highest).collect();

@@ -12,23 +12,23 @@ pub struct Drawn {
     pub left: u32,
     /// The right one.
     pub right: u32,
-    /// How similar they are.
+    /// The similarity of the two documents.
     pub similarity: f64,
 }
 
-/// Draws as many of the left documents that each method finds. Who is drawn depends on the seed and on the documents' numbers alone.
+/// Draws the same number of the left documents found by each method. The draw depends on the seed and the documents' numbers alone.
 #[derive(Debug)]
 pub struct Sample {
     most: usize,
     seed: u64,
     /// The lowest lots of each method.
     lots: Vec<BTreeMap<(u64, u32), Drawn>>,
-    /// The best pair of the left document at hand, by method.
+    /// The best pair of the current left document, by method.
     at: Vec<Option<Drawn>>,
 }
 
 impl Sample {
-    /// Draws up to so many for each of so many methods.
+    /// Returns a sample of up to `most` documents for each method.
     pub fn new(most: usize, methods: usize, seed: u64) -> Self {
         Sample { most, seed, lots: vec![BTreeMap::new(); methods], at: vec![None; methods] }
     }

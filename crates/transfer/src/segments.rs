@@ -5,20 +5,20 @@ use lookalike::engine::compared::{ShardPlace, Side};
 /// A part of the right side: some of its shards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// How many shards it has.
+    /// The number of its shards.
     pub shards: usize,
     /// The snapshot that it is a part of, from 0.
     pub snapshot: usize,
 }
 
-/// Where segments end.
+/// The segments of the right side and their ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segments {
     /// All of them.
     pub segments: Vec<Segment>,
-    /// The place of the right document behind the last of each.
+    /// For each segment, the position of the right document after its last one.
     ends: Vec<u32>,
 }
 
@@ -35,13 +35,13 @@ impl Segments {
         Segments { segments, ends }
     }
 
-    /// The segment of the right document at a place of the input.
+    /// Returns the segment of the right document at this position of the input.
     pub fn of(&self, place: u32) -> usize {
         let segment = self.ends.partition_point(|&end| end <= place);
         segment.min(self.segments.len().saturating_sub(1))
     }
 
-    /// How many there are.
+    /// Returns the number of segments.
     pub fn len(&self) -> usize {
         self.segments.len()
     }
@@ -51,7 +51,7 @@ impl Segments {
         self.segments.is_empty()
     }
 
-    /// How many snapshots they are parts of.
+    /// Returns the number of snapshots that the segments are parts of.
     pub fn snapshots(&self) -> usize {
         self.segments.iter().map(|segment| segment.snapshot + 1).max().unwrap_or(0)
     }

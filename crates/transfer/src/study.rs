@@ -219,7 +219,7 @@ fn facts(study: &mut Study, comparison: &Comparison, recipe: &JobRecipe, finding
     study.fact("left addresses that the right side has", addresses);
 }
 
-/// What a method found over all segments.
+/// Adds the results of each method over all segments.
 fn totals(study: &mut Study, comparison: &Comparison) {
     study.heading("What was found");
     let mut grid = Grid::new(

@@ -23,7 +23,7 @@ use crate::error::TransferError;
 use crate::moved::{Heir, Heirs, Matches, Moved, moved};
 use crate::sample::{Drawn, Sample};
 
-/// What is asked for.
+/// The input and the settings of a transfer.
 #[derive(Debug)]
 pub struct Request<'r> {
     /// The judgments.
@@ -34,9 +34,9 @@ pub struct Request<'r> {
     pub repeated: u64,
     /// Records of the old corpus that could not be read.
     pub rejected: u64,
-    /// Where judgments go.
+    /// The near-duplicates that judgments move to.
     pub matches: Matches,
-    /// How many found documents are drawn for a person, by method.
+    /// The number of found documents drawn for review, by method.
     pub sample: usize,
     /// Seed of the draw.
     pub seed: u64,
@@ -44,7 +44,7 @@ pub struct Request<'r> {
     pub memory: u64,
 }
 
-/// What came of it.
+/// The result of a transfer.
 #[derive(Debug)]
 pub struct Transfer {
     /// The comparison of judged documents with the new corpus.
@@ -53,7 +53,7 @@ pub struct Transfer {
     pub moved: Vec<Moved>,
     /// The same in numbers.
     pub tracks: Vec<Track>,
-    /// How judged documents were found.
+    /// The judged documents by the way they were found.
     pub ways: Ways,
     /// Judged documents that the old corpus does not have.
     pub missing: u64,
@@ -69,7 +69,7 @@ pub struct Transfer {
     pub topics_in_several_files: u64,
 }
 
-/// How the address of a near-duplicate is related to that of the judged document.
+/// The relation of the address of a near-duplicate to that of the judged document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Relation {
     Same,
@@ -98,7 +98,7 @@ impl Relation {
     }
 }
 
-/// How many documents, and how many judgments of theirs.
+/// A number of documents, and of their judgments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Both {
     /// Judged documents.
@@ -107,7 +107,7 @@ pub struct Both {
     pub judgments: u64,
 }
 
-/// By what judged documents were found in the new corpus.
+/// Judged documents by the way they were found in the new corpus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Ways {
     /// The address is there, but no near-duplicate is.
@@ -138,7 +138,7 @@ const MISSING: &[Column] = &[
     Column::new("tracks", Kind::ListOfText),
 ];
 
-/// What is known of a judged document.
+/// The id and the address of a judged document.
 #[derive(Default)]
 struct Old {
     id: String,
@@ -457,7 +457,7 @@ pub struct Summary {
     pub old_rejected: u64,
     /// Near-duplicates whose ids have blanks and cannot stand in a column of judgments.
     pub unwritable: u64,
-    /// By what they were found.
+    /// The judged documents by the way they were found.
     pub moved_by: Ways,
     /// By file of judgments.
     pub tracks: Vec<Track>,
@@ -467,9 +467,9 @@ pub struct Summary {
     pub conflicts: u64,
     /// Topics that are in several files.
     pub topics_in_several_files: u64,
-    /// Where judgments went.
+    /// The near-duplicates that judgments moved to: `best` or `all`.
     pub matches: &'static str,
-    /// What was asked for, in a number.
+    /// A digest of the request.
     pub asked: String,
     /// The comparison of judged documents, the left side, with the new corpus.
     #[serde(flatten)]
@@ -487,7 +487,7 @@ impl Transfer {
         self.tracks.iter().map(|track| track.conflicts).sum()
     }
 
-    /// All of it for programs; `asked` tells later whether the same is asked for.
+    /// Returns the summary for `summary.json`; `asked` is the digest of the request, by which a later run recognizes the same request.
     pub fn summary(
         &self,
         recipe: &JobRecipe,

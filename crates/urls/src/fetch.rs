@@ -20,25 +20,25 @@ use crate::keys::Read;
 use crate::read::Side;
 use crate::wanted::{Bits, Held, HeldOnes, Wanted, WantedOnes};
 
-/// What the stage leaves behind beside its files.
+/// The facts that the stage saves beside its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fetched {
     /// Runs of names.
     pub(crate) names: usize,
-    /// Runs of documents on the shelf.
+    /// Runs of records of copied documents.
     pub(crate) held: usize,
-    /// Documents on the shelf.
+    /// Number of copied documents.
     pub(crate) shelf: u64,
 }
 
 const FACTS: &str = "fetched";
 /// Names of documents and addresses, by address.
 pub(crate) const NAMES: &str = "names";
-/// Documents on the shelf, by address.
+/// Records of copied documents, by address.
 pub(crate) const HELD: &str = "held";
 const SHELF: &str = "shelf";
 
-/// Reads what is wanted, unless that was done.
+/// Reads the wanted documents again, unless that was done.
 pub(crate) fn fetch(ctx: &Context<'_>, joined: &Joined, sides: &[Side]) -> Result<Fetched, EngineError> {
     if let Some(done) = ctx.work.saved(FACTS)? {
         return Ok(done);
@@ -64,7 +64,7 @@ pub(crate) fn fetch(ctx: &Context<'_>, joined: &Joined, sides: &[Side]) -> Resul
     Ok(fetched)
 }
 
-/// The shelf that the stage left behind.
+/// Opens the copy of documents that the stage made.
 pub(crate) fn shelf(ctx: &Context<'_>) -> Result<Shelf, EngineError> {
     let folder = ctx.work.file(SHELF);
     let missing = || EngineError::Damaged { file: folder.clone(), what: "it is not whole".to_owned() };
@@ -75,7 +75,7 @@ fn source(ctx: &Context<'_>) -> String {
     format!("{:032x}", ctx.work.place(SHELF).stamp)
 }
 
-/// Where what was read goes.
+/// The outputs of the stage: names, records of copied documents, and the copy of their texts.
 struct Desk<'c> {
     ctx: &'c Context<'c>,
     names: Strings,
@@ -110,7 +110,7 @@ impl Desk<'_> {
         )
     }
 
-    /// Takes what was read in the order in which it was wanted.
+    /// Takes documents in the order in which they were wanted.
     fn take(
         &mut self,
         side: usize,
@@ -153,7 +153,7 @@ impl Desk<'_> {
     }
 }
 
-/// Which documents of a side are wanted, and which of them for their texts.
+/// The documents of a side that are wanted, and those that are wanted for their texts.
 struct Marks {
     wanted: Bits,
     texts: Bits,
@@ -178,7 +178,7 @@ impl Marks {
     }
 }
 
-/// What became of a batch.
+/// The documents read from a batch.
 #[derive(Debug, Default)]
 struct Portion {
     pages: Vec<Page>,
@@ -199,7 +199,7 @@ struct Page {
     check: u32,
     id: (usize, usize),
     address: (usize, usize),
-    /// Nothing when it is not wanted, or has no words.
+    /// Bounds of its text; `None` when it is not wanted, or has no words.
     text: Option<(usize, usize)>,
     /// Bits of a digest of its words.
     words: u64,
@@ -219,7 +219,7 @@ struct Worker<'c> {
     tools: Tools,
 }
 
-/// What a document goes through.
+/// The extractor and the analyser of documents.
 struct Tools {
     extractor: Extractor,
     analyser: Analyser,

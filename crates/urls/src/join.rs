@@ -15,17 +15,17 @@ use crate::read::Side;
 use crate::rows::{COLUMNS, Row};
 use crate::wanted::{Wanted, WantedOnes};
 
-/// So many documents of one address are named, on each side.
+/// Most documents of one address that are named, on each side.
 pub(crate) const MOST_NAMED: usize = 100;
 
 /// Kinds of names, in the order in which they are needed.
 pub(crate) const ADDRESS: u8 = 0;
 pub(crate) const LEFT: u8 = 1;
 pub(crate) const RIGHT: u8 = 2;
-/// How many more documents there are, of the left and of the right side.
+/// The kind of the counts of documents that are not named, of the left and of the right side.
 pub(crate) const MORE: u8 = 3;
 
-/// What is known of addresses when they were joined.
+/// The results of the join.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Joined {
     /// Different addresses of each side.
@@ -300,7 +300,7 @@ impl<'c> Join<'c> {
 pub(crate) const ROWS: &str = "rows";
 /// Counts by top-level domain and snapshot, from this stage.
 pub(crate) const DOMAINS: &str = "domains";
-/// How many documents are not named.
+/// Counts of documents that are not named.
 pub(crate) const MORE_NAMES: &str = "more";
 /// Numbers of a top-level domain for each snapshot: still there, measured, unchanged, near.
 pub(crate) const PER_TIME: usize = 4;

@@ -18,9 +18,9 @@ pub(crate) struct Key {
     pub(crate) side: u8,
     /// The document.
     pub(crate) number: u32,
-    /// How deep its path is.
+    /// Depth of its path.
     pub(crate) depth: u8,
-    /// There are judgments of it.
+    /// True if there are judgments of it.
     pub(crate) judged: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Which addresses two corpora share, what became of the pages behind them, and how that goes on over several snapshots.
+//! The addresses that two corpora share, the fate of the pages behind them, and the course of both over several snapshots.
 //!
 //! Everything is out of core and kill-safe, like a job of the engine: half a billion addresses on each side take 30 bytes each on
 //! disk while they are sorted, and a bit or two of memory. Addresses are never all in memory: their digests are sorted, groups with
@@ -57,28 +57,28 @@ use crate::read::Side;
 /// Most snapshots that are compared at once.
 pub const MOST_SNAPSHOTS: usize = 200;
 
-/// What is asked for.
+/// A request for a comparison.
 #[derive(Debug)]
 pub struct Request {
     /// The left corpus, and behind it one snapshot or more, in their order.
     pub corpora: Vec<Corpus>,
-    /// What each of them is called.
+    /// The name of each of them.
     pub names: Vec<String>,
-    /// When two addresses are one.
+    /// The rule by which two addresses count as one.
     pub matching: Matching,
-    /// How similar documents behind one address are, and what is near; nothing when texts do not matter.
+    /// The measure of documents behind one address, and the threshold of near ones; `None` when texts do not matter.
     pub measure: Option<Measure>,
     /// Recipe from text to words.
     pub profile: Profile,
-    /// What is taken of a document.
+    /// The part of a document that is read.
     pub content: ContentMode,
-    /// How records are read, for the recipe.
+    /// The options by which records are read, for the recipe.
     pub reading: Reading,
     /// Names of fields in the snapshots where they differ, for the recipe.
     pub other_fields: BTreeMap<String, String>,
     /// Ids of judged documents, sorted, none twice.
     pub judged: Option<Vec<String>>,
-    /// How the work is done.
+    /// The settings of the run, such as threads and memory.
     pub settings: Settings,
 }
 
@@ -97,7 +97,7 @@ impl Request {
         Ok(self.corpora.iter().try_for_each(|corpus| corpus.look(true))?)
     }
 
-    /// What a side is called in a list of rejections.
+    /// Returns the name of a side in a list of rejections.
     fn side_name(&self, side: usize) -> String {
         match (side, self.snapshots()) {
             (0, _) => "left".to_owned(),
@@ -106,7 +106,7 @@ impl Request {
         }
     }
 
-    /// What is measured, in words.
+    /// Returns the name of the measure; empty when there is none.
     fn measure_name(&self) -> String {
         self.measure.map_or_else(String::new, |measure| match measure.shingle {
             1 => format!("{} of words", measure.similarity),
@@ -115,7 +115,7 @@ impl Request {
     }
 }
 
-/// What came of it.
+/// The outcome of a comparison.
 #[derive(Debug)]
 pub enum Outcome {
     /// It was finished in this folder before.
@@ -124,7 +124,7 @@ pub enum Outcome {
     Now(Box<Summary>),
 }
 
-/// What all stages need.
+/// The context that all stages share.
 struct Context<'c> {
     request: &'c Request,
     work: &'c Workplace,
@@ -148,7 +148,7 @@ pub fn run(request: Request, folder: &Path, watch: &Watch) -> Result<Outcome, En
     run_within(request, folder, watch, room)
 }
 
-/// The same within so many bytes of buffers.
+/// Does the work of [`run`] within `room` bytes of buffers.
 fn run_within(mut request: Request, folder: &Path, watch: &Watch, room: u64) -> Result<Outcome, EngineError> {
     if !(1..=MOST_SNAPSHOTS).contains(&request.snapshots()) {
         let sentence =

@@ -22,14 +22,15 @@ use crate::wanted::{Held, HeldOnes};
 /// Words of the shingles that persist or not.
 pub(crate) const SHINGLE: usize = 5;
 
-/// What was measured.
+/// The results of measuring.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Measurements {
     /// The left corpus with each snapshot.
     pub(crate) with_left: Vec<Sums>,
     /// Each snapshot but the first with the one before it.
     pub(crate) with_last: Vec<Sums>,
-    /// How much of the shingles of left documents is in their versions of each snapshot, added up. Only of several snapshots.
+    /// For each snapshot, the share of a left document's shingles that is in its version there, summed over documents. Empty unless
+    /// there are several snapshots.
     pub(crate) contained: Vec<f64>,
     /// The middle similarity with the first snapshot.
     pub(crate) median: Option<f64>,
@@ -122,7 +123,7 @@ pub(crate) fn measure(ctx: &Context<'_>, fetched: &Fetched) -> Result<Measuremen
     Ok(found)
 }
 
-/// How much of the shingles of left documents is in each snapshot, added up over documents.
+/// Returns for each snapshot the share of a left document's shingles that is in its version there, summed over documents.
 fn contained(ctx: &Context<'_>, fetched: &Fetched) -> Result<Vec<f64>, EngineError> {
     let measure =
         Measure { similarity: Similarity::Containment, threshold: Threshold::LOWEST, shingle: SHINGLE };
@@ -141,7 +142,7 @@ fn contained(ctx: &Context<'_>, fetched: &Fetched) -> Result<Vec<f64>, EngineErr
     Ok(sums)
 }
 
-/// The middle of so many similarities, which are positive, so that their bits sort as they do.
+/// Returns the median of `count` similarities, which are positive, so that their bits sort as they do.
 fn median(mut sorted: Sorted<Couples>, count: u64) -> Result<Option<f64>, EngineError> {
     let (mut low, mut seen) = (None, 0);
     while let Some(bits) = sorted.next()? {
@@ -162,7 +163,7 @@ struct Pair {
     group: u32,
     from: usize,
     to: usize,
-    /// Numbers on the shelf.
+    /// Numbers in the copy.
     documents: (u32, u32),
     /// Their words are equal.
     equal: bool,

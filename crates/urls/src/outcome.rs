@@ -1,4 +1,4 @@
-//! What became of a left document in a snapshot, in a file.
+//! The fate of left documents in snapshots, in a file.
 
 use lookalike::engine::EngineError;
 use lookalike::engine::store::file::{Records, Run};
@@ -9,7 +9,7 @@ use crate::measure::OUTCOMES;
 /// Bytes of an outcome.
 pub(crate) const WIDTH: usize = 14;
 
-/// What became of a left document in a snapshot.
+/// The fate of a left document in a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Outcome {
     /// The document.
@@ -20,7 +20,7 @@ pub(crate) struct Outcome {
     pub(crate) unchanged: bool,
     /// It reaches the threshold.
     pub(crate) near: bool,
-    /// How similar it is.
+    /// Similarity of its two versions.
     pub(crate) similarity: f64,
 }
 

@@ -19,7 +19,7 @@ use crate::keys::{DEEPEST, Read};
 use crate::outcome::{Outcome, Outcomes};
 use crate::rows::{COLUMNS, Row};
 
-/// What the stage leaves behind beside its files.
+/// The facts that the stage saves beside its files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Listed {
     /// Runs of rows by host.

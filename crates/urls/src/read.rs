@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use crate::Context;
 use crate::keys::{Key, Keys, Packed, Read};
 
-/// What was found in a unit, or on a side.
+/// Counts of the records of a unit, or of a side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Found {
     /// Records, rejected ones included.
@@ -74,7 +74,7 @@ pub(crate) struct Side {
     pub(crate) losses: Losses,
 }
 
-/// What a unit leaves behind beside its files.
+/// The facts that are saved for a unit beside its files.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct UnitFacts {
     found: Found,
@@ -194,7 +194,7 @@ struct RejectedLine<'a> {
     reason: &'a str,
 }
 
-/// What became of a batch.
+/// The result of reading a batch.
 #[derive(Debug, Default)]
 struct Portion {
     keys: Vec<Packed>,

@@ -15,7 +15,7 @@ const VERSION: u32 = 1;
 /// The release of the list of public suffixes that is compiled in.
 const SUFFIXES: &str = "2.1.246";
 
-/// What made a result; never threads, memory or paths.
+/// The choices that determine a result; never threads, memory or paths.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct UrlsRecipe<'r> {

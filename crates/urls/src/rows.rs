@@ -1,9 +1,9 @@
-//! What is counted for a host, and for all hosts of a domain.
+//! Counts for a host, and for all hosts of a domain.
 
 /// Numbers in a row.
 pub(crate) const COLUMNS: usize = 10;
 
-/// What is counted for a host, or for a name that hosts have in common.
+/// Counts for a host, or for a name that hosts have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Row {
     /// Documents of the left corpus.

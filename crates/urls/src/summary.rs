@@ -22,7 +22,7 @@ pub struct Summary {
     /// All snapshots, if there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub snapshots: Vec<SideSummary>,
-    /// When two addresses are one.
+    /// The rule by which two addresses count as one.
     pub matching: String,
     /// Addresses that the left corpus shares with the first snapshot.
     pub shared_urls: u64,
@@ -36,16 +36,16 @@ pub struct Summary {
     pub shared_hosts: u64,
     /// Registered domains of shared addresses.
     pub shared_domains: u64,
-    /// How similar the two documents behind a shared address are, if that was asked for.
+    /// Similarity of the two documents behind a shared address, if that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub similarity: Option<SimilaritySummary>,
     /// Judged documents, if judgments were given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<JudgedSummary>,
-    /// After how many snapshots half of the left addresses are gone, if that can be told.
+    /// Number of snapshots after which half of the left addresses are gone, if that can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_life: Option<f64>,
-    /// After how many snapshots half of the left shingles are gone, if that can be told.
+    /// Number of snapshots after which half of the left shingles are gone, if that can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shingle_half_life: Option<f64>,
     /// Version of the program.
@@ -55,9 +55,9 @@ pub struct Summary {
 /// One side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SideSummary {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What was found.
+    /// Counts of its records.
     #[serde(flatten)]
     pub found: Found,
     /// Different addresses.
@@ -67,12 +67,12 @@ pub struct SideSummary {
     pub reasons: Vec<Loss>,
 }
 
-/// How similar the two documents behind a shared address are.
+/// Similarity of the two documents behind a shared address.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SimilaritySummary {
-    /// What is measured.
+    /// The name of the measure.
     pub measure: String,
-    /// What is near.
+    /// The threshold from which on documents are near.
     pub threshold: String,
     /// Pairs measured: shared addresses whose two documents have words.
     pub pairs: u64,

@@ -16,7 +16,7 @@ use crate::tsv::Tsv;
 /// Rows of a table that the report shows.
 pub(crate) const SHOWN: usize = 15;
 
-/// What hosts have in common.
+/// The kind of name that hosts have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// A registered domain.
@@ -46,7 +46,7 @@ impl Kind {
     }
 }
 
-/// What is shown of tables, and how many names have a shared address.
+/// The table rows that the report shows, and the numbers of hosts and domains with a shared address.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Shown {
     /// The first rows by kind, by shared addresses and then by documents.
@@ -69,7 +69,7 @@ impl Shown {
 /// Addresses without a host.
 const NO_HOST: &str = "(no host)";
 
-/// What shares are of.
+/// The totals that shares are taken of.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Totals {
     pub(crate) left: u64,
@@ -265,7 +265,7 @@ fn survival(
     Ok(table.finish()?)
 }
 
-/// What survived by depth, as far as there are addresses so deep.
+/// Returns the survival of addresses by depth, for depths that left addresses have.
 pub(crate) fn depths(joined: &Joined, listed: &Listed) -> Vec<(String, Row)> {
     let rows = joined.depths.iter().zip(&listed.depths).enumerate();
     let row = |(depth, (found, measured)): (usize, (&[u64; 2], &[u64; 2]))| {

@@ -53,7 +53,7 @@ fn request(sides: &[Vec<Page>], threads: usize) -> Request {
     }
 }
 
-/// Runs within so many bytes of buffers and returns the summary and all files but the one that tells of the machine.
+/// Runs within `room` bytes of buffers and returns the summary and all files but the one that tells of the machine.
 fn results(request: Request, room: u64) -> (Summary, BTreeMap<String, String>) {
     let folder = tempfile::tempdir().unwrap();
     let Outcome::Now(summary) = run_within(request, folder.path(), &Watch::default(), room).unwrap() else {
@@ -103,7 +103,7 @@ fn jaccard(a: &[u8], b: &[u8]) -> Option<f64> {
     (!a.is_empty() && !b.is_empty()).then(|| both / ((a.len() + b.len()) as f64 - both))
 }
 
-/// What `overlap.jsonl` should hold.
+/// Returns the lines that `overlap.jsonl` should hold.
 fn expected(sides: &[Vec<Page>]) -> Vec<Value> {
     let right = by_address(&sides[1]);
     let mut shared: Vec<(usize, String, Vec<usize>)> =

@@ -18,16 +18,16 @@ use crate::overlap::{self, Listed, rounded};
 use crate::tables::SHOWN;
 use crate::tsv::{Tsv, share};
 
-/// What became of pages over time; empty with one snapshot.
+/// The fate of pages over time; empty with one snapshot.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Times {
     /// For each snapshot.
     pub(crate) snapshots: Vec<Snapshot>,
     /// For the top-level domains with the most left addresses, each with a row for each snapshot.
     pub(crate) domains: Vec<(String, Vec<Snapshot>)>,
-    /// After how many snapshots half of the left addresses are gone.
+    /// Number of snapshots after which half of the left addresses are gone.
     pub(crate) half_life: Option<f64>,
-    /// After how many snapshots half of the left shingles are gone.
+    /// Number of snapshots after which half of the left shingles are gone.
     pub(crate) shingle_half_life: Option<f64>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Times {
 pub(crate) struct Snapshot {
     /// From 1.
     pub(crate) snapshot: usize,
-    /// What it is called.
+    /// Its name.
     pub(crate) name: String,
     /// The top-level domain of left addresses; all when there is none.
     pub(crate) tld: Option<String>,
@@ -55,12 +55,12 @@ pub(crate) struct Snapshot {
     /// Those that are near.
     pub(crate) near: u64,
     pub(crate) near_share: Option<f64>,
-    /// What is told of all top-level domains together alone.
+    /// Figures that exist only for all top-level domains together.
     #[serde(flatten)]
     pub(crate) all: Option<Overall>,
 }
 
-/// What is told of a snapshot as a whole.
+/// Figures of a snapshot as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub(crate) struct Overall {
     /// Different addresses.
@@ -72,7 +72,7 @@ pub(crate) struct Overall {
     pub(crate) new: u64,
     /// The mean similarity with the left document.
     pub(crate) mean_similarity: Option<f64>,
-    /// How much of the left documents' shingles is in them, over pages that are there.
+    /// Mean share of a left document's shingles that is in its version here, over pages that are there.
     pub(crate) shingles_there: Option<f64>,
     /// The same over all pages: those that are gone have none.
     pub(crate) shingles_all: Option<f64>,

@@ -63,14 +63,14 @@ impl Codec for WantedOnes {
     }
 }
 
-/// A document on the shelf.
+/// A document whose text was copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Held {
     /// The first left document of its address.
     pub(crate) group: u32,
     /// Its side.
     pub(crate) side: u8,
-    /// Its number on the shelf.
+    /// Its number in the copy.
     pub(crate) shelf: u32,
     /// 56 bits of a digest of its words in their order.
     pub(crate) words: u64,
@@ -79,7 +79,7 @@ pub(crate) struct Held {
 const WORDS: u32 = 56;
 
 impl Held {
-    /// As many bits of a digest as are kept.
+    /// Returns as many bits of a digest as are kept.
     pub(crate) fn short(digest: u64) -> u64 {
         digest >> (64 - WORDS)
     }
@@ -101,7 +101,7 @@ impl Held {
     }
 }
 
-/// Documents on the shelf, in files, by address and side.
+/// Documents whose texts were copied, in files, by address and side.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HeldOnes;
 

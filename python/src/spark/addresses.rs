@@ -22,10 +22,10 @@ use crate::arrow::Strings;
 use crate::errors::Failure;
 use crate::options::Options;
 
-/// So many documents of one address are named, on each side.
+/// The most documents of one address that are named, on each side.
 const MOST_NAMED: usize = 100;
 
-/// When two addresses are one.
+/// Reads the rule by which two addresses are the same.
 pub(super) fn matching(name: &str) -> PyResult<Matching> {
     match name {
         "exact" => Ok(Matching::Exact),
@@ -264,7 +264,7 @@ impl Measurer {
         Ok(Measurer { measure, content: documents.content_mode(), desk })
     }
 
-    /// What is measured, and from where on it is near, in words.
+    /// Returns the name of the similarity, and the threshold from which documents are near.
     fn told(&self) -> (String, String) {
         let measure = self.measure;
         let name = match measure.shingle {
@@ -316,7 +316,7 @@ impl Measurer {
         ])
     }
 
-    /// What a document is compared by, and a digest of its words in their order; nothing of one without words.
+    /// Returns the prepared symbols that a document is compared by, and a digest of its words in their order; none without words.
     fn prepared(
         &self,
         (analyser, extractor): &mut (Analyser, Extractor),

@@ -16,9 +16,9 @@ pub(super) struct Columns {
     text: Option<Strings>,
     html: Option<Strings>,
     url: Option<Strings>,
-    /// Why a row is no document, where whoever read it said so.
+    /// The reason why a row is no document, where its reader gave one.
     rejected: Option<Strings>,
-    /// What keepers are chosen by, and what documents are compared within.
+    /// The field that keepers are chosen by, and the field that documents are compared within.
     fields: [Option<Strings>; 2],
     rows: usize,
 }
@@ -53,12 +53,12 @@ impl Columns {
         }
     }
 
-    /// Why a row is no document, if that was seen when it was read.
+    /// Returns the reason why a row is no document, if its reader gave one.
     pub(super) fn rejected(&self, row: usize) -> Option<&str> {
         value(&self.rejected, row)
     }
 
-    /// What a row has in one of the further fields.
+    /// Returns the value of a row in one of the further fields.
     pub(super) fn field(&self, row: usize, field: usize) -> Option<&str> {
         self.fields.get(field).and_then(|field| value(field, row))
     }

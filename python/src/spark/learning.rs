@@ -1,4 +1,4 @@
-//! What methods must know of all documents: gathered by workers, put together by the driver.
+//! Knowledge of all documents that methods need: gathered by workers, put together by the driver.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,13 +20,13 @@ use super::raise;
 /// Words that are counted before they are handed on, in bytes.
 const MOST: usize = 64 << 20;
 
-/// Which lexicons must be counted.
+/// Returns the numbers of the lexicons that must be counted.
 #[pyfunction]
 pub(super) fn lexicons(recipe: &str) -> PyResult<Vec<usize>> {
     learn::lexicons(&super::recipe(recipe)?).map_err(raise)
 }
 
-/// How many passes over all documents methods make before anything else.
+/// Returns the number of passes over all documents that methods make before anything else.
 #[pyfunction]
 pub(super) fn passes(recipe: &str) -> PyResult<u32> {
     learn::passes(&super::recipe(recipe)?).map_err(raise)
@@ -207,7 +207,7 @@ impl Survey {
         seen.map_err(raise)
     }
 
-    /// What the methods saw, one row for each.
+    /// Returns the observations of the methods, one row for each.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let saved = py.detach(|| {
             let (_, surveyor) = &*self.surveyor.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! What Spark's workers call: batches of rows in, batches of rows out. Spark moves rows between the machines; all that is decided is
-//! decided by the engine.
+//! Functions that Spark's workers and driver call: batches of rows in, batches of rows out. Spark moves rows between the machines; all
+//! that is decided is decided by the engine.
 //!
 //! - `columns`: the columns of a batch, by name
 //! - `documents`: rows of a batch as documents
@@ -113,8 +113,9 @@ fn open(toml: &str, knowledge: &Path) -> PyResult<Examiner> {
     Examiner::open(recipe(toml)?, knowledge).map_err(raise)
 }
 
-/// What the driver must know of a recipe: the number of its methods, from which size on groups are handled with their records, whether
-/// by which fields it keeps documents apart and whether it wants hosts, and whether it merges whole components.
+/// Returns the facts of a recipe that the driver needs: the number of its methods and the size above which groups are handled with their
+/// records; the field that keepers are chosen by, the field that documents are compared within, and whether they are compared within
+/// hosts; and whether whole components are merged.
 #[pyfunction]
 fn facts(toml: &str) -> PyResult<Facts> {
     let recipe = recipe(toml)?;

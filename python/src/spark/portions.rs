@@ -22,8 +22,8 @@ use super::columns::{self, number};
 use super::documents::{self, Columns};
 use super::raise;
 
-/// Takes components one behind the other, each with its documents before its candidates, in the order of both, and decides as many of
-/// them together as have so many bytes of text.
+/// Takes components one behind the other, each with its documents before its candidates, in the order of both, and decides them together
+/// once they have `together` bytes of text.
 #[pyclass(frozen)]
 pub(super) struct Portions {
     setting: Setting,
@@ -81,7 +81,7 @@ impl Portions {
         Ok(Portions { setting, open: Mutex::default() })
     }
 
-    /// What became of the components that are whole by now.
+    /// Takes a batch, and returns the decisions on components that are complete.
     fn take<'py>(&self, py: Python<'py>, batch: PyRecordBatch) -> PyResult<Bound<'py, PyAny>> {
         let batch = batch.into_inner();
         let rows = py.detach(|| {
@@ -93,7 +93,7 @@ impl Portions {
         super::out(py, rows.map_err(raise)?)
     }
 
-    /// What became of the last components.
+    /// Returns the decisions on the last components.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let rows = py.detach(|| {
             let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -202,7 +202,7 @@ impl Open {
 /// The documents of a portion, in order.
 struct Company {
     documents: Vec<Member>,
-    /// Where the text of each of them stands.
+    /// For each of them the document whose text it has: itself, or the first of equal documents.
     sources: Vec<Member>,
     /// Names of the further fields.
     fields: [String; 2],
@@ -245,7 +245,7 @@ impl Table for Side {
     }
 }
 
-/// What became of documents, as rows.
+/// The decisions on documents, as rows.
 struct Rows {
     n: Int64Builder,
     other: Int64Builder,
@@ -364,7 +364,7 @@ impl Rows {
         self.pairs_in_groups.append_null();
     }
 
-    /// What is to be said of the whole portion.
+    /// Appends the row about the whole portion.
     fn told(&mut self, outcome: &Outcome) {
         self.no_pair();
         self.group.append_null();

@@ -68,7 +68,7 @@ struct Open {
     /// The place of the shard among all.
     shard: i64,
     fields: Vec<String>,
-    /// What is taken of a document; nothing when its text is not wanted.
+    /// The part of a document to take; none when its text is not wanted.
     content: Option<ContentMode>,
     extractor: Extractor,
     skipped: i64,

@@ -114,7 +114,7 @@ impl TableFile {
     }
 }
 
-/// What a row has in a column, owned where cells borrow.
+/// The value of a row in a column, owned where cells borrow.
 enum Value<'b> {
     Number(u64),
     Measured(Option<f64>),

@@ -57,7 +57,7 @@ impl JudgedFiles {
         judged(&self.files).into_iter().map(|one| one.document.to_owned()).collect()
     }
 
-    /// What the files are called.
+    /// Returns the names of the files of judgments.
     fn tracks(&self) -> Vec<String> {
         self.files.iter().map(|file| file.track.clone()).collect()
     }
@@ -81,7 +81,7 @@ pub(super) fn address_keys<'py>(py: Python<'py>, batch: PyRecordBatch) -> PyResu
     super::out(py, columns::batch(all).map_err(raise)?)
 }
 
-/// What the cluster found beside pairs.
+/// The facts that come from the cluster beside pairs.
 #[derive(Deserialize)]
 struct Facts {
     both: BothCounts,

@@ -1,15 +1,15 @@
-//! The bow tie, after Broder and others (2000): what shape a web has, and where in it a list of pages stands.
+//! The bow tie, after Broder and others (2000): the parts of a web, and the part that each page is in.
 //!
-//! The largest part in which every page leads to every other is the core. Pages that lead to it are IN, pages that it leads to
-//! are OUT. A tube leads from IN to OUT past the core. All else that hangs together with the core, whatever way the links go,
-//! are tendrils; the rest is disconnected. A walk along links from a page of OUT never sees the core.
+//! The largest set of pages in which every page leads to every other is the core. Pages that lead to it are IN, pages that it leads
+//! to are OUT. A tube leads from IN to OUT past the core. All other pages that are connected with the core, whatever the direction
+//! of the links, are tendrils; the rest is disconnected. A walk along links from a page of OUT never sees the core.
 
 use serde::Serialize;
 
 use super::Graph;
 use super::components::{Components, reached, strong, weak};
 
-/// Where a page stands.
+/// The part of the bow tie that a page is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
@@ -21,33 +21,33 @@ pub enum Part {
     Out,
     /// From IN to OUT, past the core.
     Tube,
-    /// Hangs on to the others in another way.
+    /// Connected with the others in another way.
     Tendril,
-    /// Hangs together with none of these.
+    /// Connected with none of these.
     Disconnected,
 }
 
 /// Pages by part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Parts {
-    /// In the core.
+    /// Pages in the core.
     pub core: u64,
-    /// In IN.
+    /// Pages in IN.
     pub into: u64,
-    /// In OUT.
+    /// Pages in OUT.
     pub out: u64,
-    /// In tubes.
+    /// Pages in tubes.
     pub tubes: u64,
-    /// In tendrils.
+    /// Pages in tendrils.
     pub tendrils: u64,
-    /// Elsewhere.
+    /// Pages elsewhere.
     pub disconnected: u64,
 }
 
 /// The part of every page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BowTie {
-    /// By page.
+    /// The part, by page.
     pub of: Vec<Part>,
 }
 
@@ -87,7 +87,7 @@ impl BowTie {
 }
 
 impl Parts {
-    /// All of them.
+    /// Returns the number of all pages.
     pub fn total(&self) -> u64 {
         self.core + self.into + self.out + self.tubes + self.tendrils + self.disconnected
     }
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(BowTie::of(&Graph::default(), &Graph::default()).all().total(), 0);
     }
 
-    /// Everything from a table of who reaches whom.
+    /// Computes the parts from the transitive closure of the links.
     fn by_brute_force(nodes: usize, arcs: &[(u32, u32)]) -> Vec<Part> {
         let mut reach = vec![vec![false; nodes]; nodes];
         let mut joined = reach.clone();

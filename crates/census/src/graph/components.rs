@@ -1,21 +1,21 @@
-//! Which pages hang together: both ways by links (strong), or whatever way the links go (weak).
+//! The connected components of a web: by links both ways (strong), or by links in whatever direction (weak).
 //!
-//! Tarjan's algorithm (1972) with a stack of its own in place of recursion: a chain of a million pages is as good as any graph.
+//! Tarjan's algorithm (1972) with an explicit stack in place of recursion, so that a chain of a million pages does not overflow it.
 //! 16 bytes for each page while it runs.
 
 use super::Graph;
 
-/// The part of each page, parts numbered from 0.
+/// The component of each page, numbered from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Components {
-    /// The number of the part, by page.
+    /// The number of the component, by page.
     pub of: Vec<u32>,
-    /// Pages of each part.
+    /// The number of pages of each component.
     pub sizes: Vec<u64>,
 }
 
 impl Components {
-    /// The part with most pages, the first of several; none without pages.
+    /// Returns the component with most pages, the first of several; none without pages.
     pub fn largest(&self) -> Option<u32> {
         let most = self.sizes.iter().max()?;
         self.sizes.iter().position(|size| size == most).map(|place| place as u32)
@@ -30,10 +30,10 @@ impl Components {
     }
 }
 
-/// Not looked at yet.
+/// The mark of a page that was not reached yet.
 const NEW: u32 = u32::MAX;
 
-/// Parts in which every page can be reached from every other.
+/// Returns the components in which every page can be reached from every other.
 pub fn strong(graph: &Graph) -> Components {
     let mut search = Search {
         graph,
@@ -54,12 +54,12 @@ pub fn strong(graph: &Graph) -> Components {
 
 struct Search<'g> {
     graph: &'g Graph,
-    /// When a page was found.
+    /// The number of each page in the order of discovery, [`NEW`] before.
     found: Vec<u32>,
-    /// The earliest page that is known to be reached from it and to lead back.
+    /// The earliest page that is known to be reached from a page and to lead back.
     lowest: Vec<u32>,
     of: Vec<u32>,
-    /// Pages whose part is not known yet, in the order found.
+    /// Pages whose component is not known yet, in the order found.
     open: Vec<u32>,
     next: u32,
     parts: u32,
@@ -101,7 +101,7 @@ impl Search<'_> {
         *lowest = to.min(*lowest);
     }
 
-    /// Closes the part of a page that leads back to none before it.
+    /// Closes the component of a page that leads back to none before it.
     fn leave(&mut self, page: u32) {
         if self.lowest[page as usize] != self.found[page as usize] {
             return;
@@ -116,7 +116,7 @@ impl Search<'_> {
     }
 }
 
-/// Parts that hang together whatever way the links go; `back` is the graph turned around.
+/// Returns the components that are connected whatever the direction of the links; `back` is the transposed graph.
 pub fn weak(graph: &Graph, back: &Graph) -> Components {
     let mut of = vec![NEW; graph.nodes()];
     let mut parts = 0;
@@ -139,7 +139,7 @@ pub fn weak(graph: &Graph, back: &Graph) -> Components {
     Components::of_numbers(of, parts)
 }
 
-/// The pages that can be reached from these, themselves included.
+/// Marks the pages that can be reached from these, themselves included.
 pub fn reached(graph: &Graph, from: impl IntoIterator<Item = u32>) -> Vec<bool> {
     let mut seen = vec![false; graph.nodes()];
     let mut open: Vec<u32> = from.into_iter().collect();

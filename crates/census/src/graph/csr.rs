@@ -1,4 +1,4 @@
-//! Who links to whom, in two arrays: the links of page `v` are `targets[offsets[v]..offsets[v + 1]]`.
+//! The links of a web in two arrays: the links of page `v` are `targets[offsets[v]..offsets[v + 1]]`.
 //!
 //! 8 bytes for each page and 4 for each link; with the links turned around as well, twice that. While a graph is made
 //! from a list of links, the list takes another 8 bytes for each of them.
@@ -15,7 +15,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Of so many pages with these links, in any order. Pages beyond `nodes` that links name are added.
+    /// Builds the graph of `nodes` pages with these links, in any order. Pages beyond `nodes` that links name are added.
     pub fn of_arcs(nodes: usize, arcs: &[(u32, u32)]) -> Self {
         let named = arcs.iter().map(|&(from, to)| from.max(to) as usize + 1).max().unwrap_or(0);
         let mut offsets = vec![0u64; nodes.max(named) + 1];
@@ -35,7 +35,7 @@ impl Graph {
         Graph { offsets, targets, duplicates: 0, loops: 0 }.tidy()
     }
 
-    /// Of the links of each page, in any order.
+    /// Builds the graph with these links of each page, in any order.
     pub fn of_lists<L: AsRef<[u32]>>(lists: impl IntoIterator<Item = L>) -> Self {
         let (mut offsets, mut targets) = (vec![0], Vec::new());
         for list in lists {
@@ -49,7 +49,7 @@ impl Graph {
         Graph { offsets, targets, duplicates: 0, loops: 0 }.tidy()
     }
 
-    /// Sorts the lists, and drops and counts what stands there twice.
+    /// Sorts the lists, and drops and counts repeated links.
     fn tidy(mut self) -> Self {
         let (mut free, mut begin) = (0, 0);
         for node in 0..self.nodes() {
@@ -102,7 +102,7 @@ impl Graph {
         }
     }
 
-    /// To how many pages a page links.
+    /// Returns the number of pages that a page links to.
     pub fn degree(&self, node: u32) -> usize {
         self.links(node).len()
     }
@@ -117,7 +117,7 @@ impl Graph {
         (0..self.nodes() as u32).flat_map(|from| self.links(from).iter().map(move |&to| (from, to)))
     }
 
-    /// The same links, turned around.
+    /// Returns the graph with all links reversed.
     #[must_use]
     pub fn transposed(&self) -> Graph {
         let mut offsets = vec![0u64; self.offsets.len().max(1)];
@@ -138,7 +138,7 @@ impl Graph {
         Graph { offsets, targets, duplicates: 0, loops: self.loops }
     }
 
-    /// Both ways, without links from a page to itself: what a walk that follows links forth and back sees.
+    /// Returns the graph with links both ways, without links from a page to itself: the graph that a walk forth and back along links is on.
     #[must_use]
     pub fn undirected(&self) -> Graph {
         let back = self.transposed();
@@ -150,7 +150,7 @@ impl Graph {
         Graph::of_lists((0..self.nodes() as u32).map(list)).with_nodes(self.nodes())
     }
 
-    /// Of at least so many pages.
+    /// Adds pages without links until there are at least `nodes`.
     pub(crate) fn with_nodes(mut self, nodes: usize) -> Self {
         let end = self.targets.len() as u64;
         self.offsets.resize((nodes + 1).max(self.offsets.len()), end);

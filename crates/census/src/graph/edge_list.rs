@@ -1,6 +1,6 @@
 //! A graph from lines `from to`.
 //!
-//! The two stand apart by a tab, else by blanks, else by a comma, so that addresses with commas can be read from lines with tabs.
+//! The two are separated by a tab, else by blanks, else by a comma, so that addresses with commas can be read from lines with tabs.
 //! Lines that begin with `#` or `%` and empty ones are skipped, and so is a first line that names columns. Pages are numbers from 0
 //! or names of any kind; names are numbered as they come, and kept.
 
@@ -10,13 +10,13 @@ use lookalike_overlap::address::host;
 
 use super::{Graph, GraphError, Names};
 
-/// What stands for pages in the lines.
+/// The form of the pages in the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Naming {
     /// Numbers if the first line has two of them, else names.
     #[default]
     Detect,
-    /// Numbers from 0; there are as many pages as the largest says.
+    /// Numbers from 0; the largest gives the number of pages.
     Numbers,
     /// Names.
     Names,
@@ -25,17 +25,17 @@ pub enum Naming {
 /// A graph that was read, and the names of its pages.
 #[derive(Debug, Clone, Default)]
 pub struct EdgeList {
-    /// Who links to whom.
+    /// The links between the pages.
     pub graph: Graph,
     /// Names by number, unless pages are numbers themselves.
     pub names: Option<Names>,
     /// Lines with a link.
     pub lines: u64,
-    /// Whether the first line was taken for names of columns.
+    /// True if the first line was taken for names of columns.
     pub has_columns: bool,
 }
 
-/// What columns of links are called where a first line names them.
+/// The names of the two columns that a first line may have.
 const COLUMNS: [[&str; 2]; 6] = [
     ["from", "to"],
     ["source", "target"],
@@ -45,7 +45,7 @@ const COLUMNS: [[&str; 2]; 6] = [
     ["fromnodeid", "tonodeid"],
 ];
 
-/// Pages that may have no link at all before their numbers are taken for names.
+/// The largest page number that is accepted, plus 64 for each link. Beyond it, nearly all pages would have no link.
 const SPARSE: u64 = 1 << 20;
 
 impl EdgeList {
@@ -62,7 +62,7 @@ impl EdgeList {
         reader.finish()
     }
 
-    /// The number of a page by what stands for it in the lines.
+    /// Returns the number of a page by its number or name in the lines.
     pub fn find(&self, page: &str) -> Option<u32> {
         match &self.names {
             Some(names) => names.find(page),
@@ -84,14 +84,14 @@ impl EdgeList {
         of.filter(|_| are_addresses)
     }
 
-    /// What stands for a page in the lines.
+    /// Returns the name of a page in the lines, or its number if it has none.
     pub fn name(&self, page: u32) -> String {
         let named = self.names.as_ref().and_then(|names| names.name(page));
         named.map_or_else(|| page.to_string(), str::to_owned)
     }
 }
 
-/// Hands out lines with their numbers, without the ends.
+/// Calls `take` for each line with its number from 1, without the line end.
 pub(super) fn for_each_line(
     mut input: impl BufRead,
     mut take: impl FnMut(u64, &str) -> Result<(), GraphError>,
@@ -170,7 +170,7 @@ impl Reader {
     }
 }
 
-/// Whether these are names of columns, in any spelling: `from`, `From_Node_ID`, `"source"`.
+/// Returns true if these are names of columns, in any spelling: `from`, `From_Node_ID`, `"source"`.
 fn are_columns(fields: [&str; 2]) -> bool {
     let plain = fields.map(|field| {
         field.chars().filter(|character| character.is_alphanumeric()).collect::<String>().to_lowercase()

@@ -1,8 +1,7 @@
-//! What is known of pages, one JSON object a line: `id`, and any fields with numbers, truths or words.
+//! Properties of pages, one JSON object a line: `id`, and any fields with numbers, booleans or words.
 //!
-//! A number is averaged over a sample, a truth counts as 0 or 1, and of a word or a certain number the share of pages that have it is
-//! asked for.
-//! 8 bytes for each page and field, 4 where the field has words.
+//! A number is averaged over a sample, and a boolean counts as 0 or 1; for a word or a certain number, the share of pages that have
+//! it is estimated. 8 bytes for each page and field, 4 if the field has words.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -12,13 +11,13 @@ use serde_json::Value;
 use super::edge_list::for_each_line;
 use super::{EdgeList, GraphError, Names};
 
-/// No word.
+/// The mark of a page without a word.
 const NONE: u32 = u32::MAX;
 
 /// One field of all pages.
 #[derive(Debug, Clone)]
 pub enum Column {
-    /// Numbers, or truths as 0 and 1; NaN where there is none.
+    /// Numbers, or booleans as 0 and 1; NaN where there is none.
     Numbers(Vec<f64>),
     /// The different words, and for each page the number of its own.
     Words {
@@ -32,7 +31,7 @@ pub enum Column {
 /// The fields of pages.
 #[derive(Debug, Clone, Default)]
 pub struct Labels {
-    /// By name.
+    /// The columns, by the name of the field.
     pub fields: BTreeMap<String, Column>,
     /// Pages that are described.
     pub described: u64,
@@ -91,8 +90,8 @@ impl Labels {
         Ok(())
     }
 
-    /// The numbers of a field by page, NaN where there is none; none without such a field. `field=value` asks for the share of
-    /// pages that have this word, number or truth in it; none when no page does.
+    /// Returns the numbers of a field by page, NaN where there is none; none without such a field. `field=value` asks for the share
+    /// of pages that have this word, number or boolean in it; none if no page does.
     pub fn values(&self, field: &str) -> Option<Vec<f64>> {
         if let Some(Column::Numbers(numbers)) = self.fields.get(field) {
             return Some(numbers.clone());

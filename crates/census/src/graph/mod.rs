@@ -1,9 +1,9 @@
-//! Webs that fit into memory: who links to whom, read from files, and what shape it has.
+//! Webs that fit into memory: their links, read from files, and their structure.
 //!
 //! - [`csr`]: the graph itself, 8 bytes for each page and 4 for each link
 //! - [`edge_list`]: read from lines `from to`, with [`names`] where pages have some
-//! - [`labels`]: what is known of pages, to be averaged over a sample
-//! - [`components`], [`bow_tie`]: which pages can be reached from which
+//! - [`labels`]: properties of pages, to be averaged over a sample
+//! - [`components`], [`bow_tie`]: the pages that can be reached from each other
 //! - `bvgraph`: read from the compressed files of the WebGraph framework, with the feature of that name; [`compressed`] reads one
 //!   if it can
 
@@ -48,7 +48,7 @@ pub fn compressed(_: &Path) -> Result<EdgeList, GraphError> {
     Err(GraphError::NoBvGraph)
 }
 
-/// Why a graph cannot be read.
+/// The reason why a graph cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum GraphError {
     /// The input failed.
@@ -56,7 +56,7 @@ pub enum GraphError {
     Read {
         /// Its number, from 1.
         line: u64,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// A line is not what it should be.
@@ -64,13 +64,13 @@ pub enum GraphError {
     Line {
         /// Its number, from 1.
         line: u64,
-        /// What is wrong with it and what to do.
+        /// The fault, and the remedy.
         what: String,
     },
     /// More pages than numbers.
     #[error("the graph has more than {most} pages; take a part of it")]
     TooLarge {
-        /// How many there may be.
+        /// The largest number of pages.
         most: u64,
     },
     /// A compressed graph, and nothing to read it with.
@@ -84,7 +84,7 @@ pub enum GraphError {
     Compressed {
         /// Path without extension.
         basename: String,
-        /// What its reader says.
+        /// The message of its reader.
         reason: String,
     },
 }

@@ -1,10 +1,10 @@
 //! Names of pages and their numbers, both ways: all names in one text, and a table of numbers by hash.
 //!
-//! The length of the name, 8 bytes for where it ends, and 8 to 16 for its place in the table.
+//! A name takes its length, 8 bytes for its end, and 8 to 16 for its entry in the table.
 
 use lookalike_text::hash;
 
-/// No page.
+/// The mark of a free entry.
 const FREE: u32 = u32::MAX;
 
 /// Different names in the order of their first appearance.
@@ -12,7 +12,7 @@ const FREE: u32 = u32::MAX;
 pub struct Names {
     text: String,
     ends: Vec<u64>,
-    /// Numbers at the places of their hashes, or at the next free ones; at most half of it is in use.
+    /// Numbers at the indices of their hashes, or at the next free ones; at most half of the entries are in use.
     table: Vec<u32>,
 }
 
@@ -58,7 +58,7 @@ impl Names {
         Some(self.table[place])
     }
 
-    /// Where a name stands in the table, or should.
+    /// Returns the index of a name in the table, or of the free entry where it belongs.
     fn place(&self, name: &str) -> usize {
         let mask = self.table.len() - 1;
         let mut place = hash::mix(hash::word(name.as_bytes())) as usize & mask;

@@ -7,7 +7,7 @@
 use crate::graph::Graph;
 use crate::random::Random;
 
-/// A web before it has grown.
+/// The parameters of a web that grows by copying.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CopyingPlan {
     /// Number of pages.
@@ -16,7 +16,7 @@ pub struct CopyingPlan {
     pub links: usize,
     /// Share of links that are copied.
     pub copied: f64,
-    /// How much older, in pages, a page to copy from may be, and how far away a new link may lead.
+    /// The largest distance in pages from a page to an older one that it copies from, and to the target of a new link.
     pub nearby: usize,
     /// Share of pages that copy from anywhere.
     pub anywhere: f64,
@@ -40,7 +40,7 @@ impl Default for CopyingPlan {
     }
 }
 
-/// Lets the web of a plan grow.
+/// Grows the web of a plan.
 pub fn copying_web(plan: CopyingPlan) -> Graph {
     let mut random = Random::new(plan.seed);
     let mut lists: Vec<Vec<u32>> = Vec::with_capacity(plan.pages);

@@ -66,12 +66,12 @@ impl SimulatedEngine {
         self
     }
 
-    /// How many pages it has: the truth, which it would not tell.
+    /// Returns the true number of its pages, which a real engine does not reveal.
     pub fn size(&self) -> usize {
         self.ranked.len()
     }
 
-    /// Its pages, best first: the truth.
+    /// Returns its true pages, best first.
     pub fn pages(&self) -> &[Page] {
         &self.ranked
     }

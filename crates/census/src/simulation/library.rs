@@ -79,17 +79,17 @@ impl Library {
         (0..self.pages.len() as u32).map(Page)
     }
 
-    /// How many words a page has, repeated ones counted.
+    /// Returns the number of words of a page, repeated ones counted.
     pub fn length(&self, page: Page) -> u32 {
         self.lengths.get(page.0 as usize).copied().unwrap_or(0)
     }
 
-    /// How many pages have a word.
+    /// Returns the number of pages that have a word.
     pub fn frequency(&self, word: Word) -> u32 {
         self.frequencies.get(word.0 as usize).copied().unwrap_or(0)
     }
 
-    /// How a word is written.
+    /// Returns the spelling of a word, empty if it is not known.
     pub fn spelling(&self, word: Word) -> &str {
         self.spellings.get(word.0 as usize).map_or("", String::as_str)
     }

@@ -1,5 +1,4 @@
-//! Make-believe worlds whose size is known: libraries of pages, engines over parts of them, webs of links, fast
-//! and slow ones, servers at addresses.
+//! Simulated worlds of known size: libraries of pages, engines over parts of them, webs of links, fast and slow ones, servers at addresses.
 
 pub mod copying;
 pub mod engine;

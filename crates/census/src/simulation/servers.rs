@@ -15,8 +15,8 @@ pub struct Servers {
 }
 
 impl Servers {
-    /// So many servers in a space of addresses. Most have one host and few pages; one in ten has several hosts, and one in
-    /// fifty answers at many addresses, with many small pages: a farm.
+    /// Creates `count` servers in a space of addresses. Most have one host and few pages; one in ten has several hosts, and one in
+    /// fifty is a farm, which answers at 8 addresses and has 400 pages on each host.
     pub fn new(space: u64, count: usize, seed: u64) -> Self {
         let mut servers = Servers { space: space.max(1), servers: Vec::new(), at: BTreeMap::new() };
         for number in 0..count {
@@ -48,12 +48,12 @@ impl Servers {
         self.space
     }
 
-    /// Who answers at an address.
+    /// Returns the server that answers at an address.
     pub fn at(&self, address: u64) -> Option<&Server> {
         self.at.get(&address).map(|&number| &self.servers[number as usize])
     }
 
-    /// All pages of all hosts: the truth.
+    /// Returns the true number of pages of all hosts.
     pub fn pages(&self) -> u64 {
         self.servers.iter().flat_map(|server| &server.hosts).sum()
     }

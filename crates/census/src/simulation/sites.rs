@@ -1,16 +1,17 @@
 //! A web of sites that hardly link to each other: as slow to walk as real ones.
 //!
-//! Sites differ in size as cities do, and the largest has a twentieth of all pages. Most sites are trees of sections whose pages link to
-//! the page above, to those beside it, to those below and to the first page; some are long rows, such as archives. Very few links
-//! leave a site, most of them for sites of the neighbourhood or to where others link, and mostly to first pages. So walkers stay where they began, a crawl of
-//! some percent of the pages is a few sites, and first pages have as many neighbours as their sites have pages.
+//! Sites differ in size as cities do, and the largest has a twentieth of all pages. Most sites are trees of sections whose pages
+//! link to the page above, to those beside it, to those below and to the first page; some are long rows, such as archives. Very few
+//! links leave a site, most of them for nearby sites or for pages that others link to, and mostly for first pages. So walkers stay
+//! where they began, a crawl of some percent of the pages is a few sites, and first pages have as many neighbours as their sites
+//! have pages.
 //!
 //! A third of a million pages with three million links take a second.
 
 use crate::graph::Graph;
 use crate::random::Random;
 
-/// Sites before they are made.
+/// The parameters of a web of sites.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SitesPlan {
     /// Number of pages.
@@ -34,13 +35,13 @@ impl Default for SitesPlan {
 /// A graph, and the site of each page.
 #[derive(Debug, Clone)]
 pub struct Sites {
-    /// Who links to whom.
+    /// The links between the pages.
     pub graph: Graph,
     /// The site of each page.
     pub hosts: Vec<u32>,
 }
 
-/// Pages of a site: its number, its first page, how many, and how many are below one page.
+/// A site: its number, its first page, the number of its pages, and the number of pages below one page.
 #[derive(Debug, Clone, Copy)]
 struct Site {
     number: usize,
@@ -91,7 +92,7 @@ struct Maker {
     plan: SitesPlan,
     random: Random,
     arcs: Vec<(u32, u32)>,
-    /// Where links between sites go.
+    /// The targets of links between sites, with repetition.
     outward: Vec<usize>,
 }
 
@@ -127,7 +128,7 @@ impl Maker {
         if site.branches == 0 { self.row(site, page) } else { self.tree(site, page) }
     }
 
-    /// To the pages before and behind.
+    /// Links a page to those before and behind it.
     fn row(&mut self, site: &Site, page: usize) {
         let most = 2 + self.random.below(7);
         for near in page.saturating_sub(most)..(page + most + 1).min(site.pages) {
@@ -137,7 +138,7 @@ impl Maker {
         }
     }
 
-    /// To the page above, those beside it and those below.
+    /// Links a page to the one above, to those beside it and to those below.
     fn tree(&mut self, site: &Site, page: usize) {
         let below = page * site.branches + 1;
         for child in below..(below + site.branches).min(site.pages) {
@@ -156,7 +157,7 @@ impl Maker {
         }
     }
 
-    /// A page of another site: where others link, else in the neighbourhood.
+    /// Draws a page of another site: one that others link to, else one of a nearby site.
     fn elsewhere(&mut self, site: &Site, sites: &[Site]) -> usize {
         if self.random.chance(0.4)
             && let Some(&target) = self.random.pick(&self.outward)

@@ -9,7 +9,7 @@ use lookalike_text::hash::{mix, nth};
 use crate::engine::{Backlinks, Failed, Links, Page};
 use crate::random::Random;
 
-/// A web before it is made.
+/// The parameters of a web.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WebPlan {
     /// Number of pages.
@@ -91,12 +91,12 @@ impl Web {
         self.out.is_empty()
     }
 
-    /// How many other pages link to a page: the truth.
+    /// Returns the true number of other pages that link to a page.
     pub fn in_degree(&self, page: Page) -> usize {
         self.into[page.0 as usize].iter().filter(|&&from| from != page).count()
     }
 
-    /// To how many other pages a page links.
+    /// Returns the number of other pages that a page links to.
     pub fn out_degree(&self, page: Page) -> usize {
         distinct(&self.out[page.0 as usize]).iter().filter(|&&to| to != page).count()
     }
@@ -192,7 +192,7 @@ fn hosts(plan: &WebPlan) -> Hosts {
     hosts
 }
 
-/// Where a link from the page at `place` goes.
+/// Draws the target of a link from page number `place`.
 fn target(plan: &WebPlan, hosts: &Hosts, place: usize, targets: &[Page], random: &mut Random) -> Page {
     let own = &hosts.pages[hosts.of_page[place] as usize];
     let anywhere = Page(random.below(plan.pages) as u32);

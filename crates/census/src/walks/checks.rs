@@ -1,9 +1,9 @@
-//! Where it is dear to look at a page, as when a search engine must be asked for it: which pages of a walk to look at, in which order, and
-//! what they say of all pages.
+//! Estimates from a part of the pages of a walk, for cases where it is expensive to look at a page, as when a search engine must be
+//! asked for it: the order in which to look at pages, and the share of all pages that follows.
 //!
-//! Pages are taken by priority sampling (Duffield, Lund and Thorup 2007). A page whose visits weigh `w` together gets the priority `w/u` with
-//! `u` uniform in (0, 1], and the highest come first. Wherever one stops, a page that was looked at counts `max(w, τ)`, where `τ` is
-//! the priority of the first that was not: that makes every sum right in the mean. Hubs, which are visited often and stand for
+//! Pages are taken by priority sampling (Duffield, Lund and Thorup 2007). A page whose visits weigh `w` together gets the priority `w/u`
+//! with `u` uniform in (0, 1], and the highest come first. Wherever one stops, a page that was looked at counts `max(w, τ)`, where `τ`
+//! is the priority of the first that was not: that makes every sum right in the mean. Hubs, which are visited often and stand for
 //! little, thus take few of the looks, and once all pages were looked at, they count as they do in the walk.
 //!
 //! The error has two parts. One is that of the walk, between [`clusters`](super::clusters). The other is that some pages were looked at and
@@ -49,7 +49,7 @@ pub fn order(walk: &Walk, seed: u64) -> Vec<Due> {
 #[derive(Clone, Copy)]
 struct Look {
     has: bool,
-    /// How likely it was to be looked at.
+    /// The probability that it was looked at.
     chance: f64,
 }
 
@@ -90,7 +90,7 @@ pub fn share(walk: &Walk, order: &[Due], seen: &[Option<bool>]) -> Option<Mean> 
 struct Visit {
     page: u32,
     cluster: u32,
-    /// What it stands for, those included that were not looked at.
+    /// The weight of the visit divided by the probability that its page was looked at.
     weight: f64,
     look: Look,
 }
@@ -101,16 +101,16 @@ impl Visit {
     }
 }
 
-/// What the weights of pages come to.
+/// Figures that follow from the weights of pages.
 struct Weights {
     /// The variance that clusters do not see.
     shared: f64,
-    /// How many pages of equal weight would be as good, by Kish.
+    /// The number of pages of equal weight that would be as good, by Kish.
     effective: f64,
 }
 
 impl Weights {
-    /// Of visits by page and cluster.
+    /// Sums over visits that are ordered by page and cluster.
     fn of(visits: &[Visit], share: f64) -> Self {
         let (mut all, mut squares, mut shared) = (0.0, 0.0, 0.0);
         for page in visits.chunk_by(|one, other| one.page == other.page) {
@@ -147,7 +147,7 @@ mod tests {
         Graph::of_arcs(PAGES, &ring.chain(popular).collect::<Vec<_>>())
     }
 
-    /// What is had is had by popular pages above all: shares of visits, or of pages without weights, are wrong.
+    /// Returns true for popular pages above all, so that shares of visits, or of pages without weights, are wrong.
     fn has(page: u32) -> bool {
         page < 400 || page.is_multiple_of(4)
     }
@@ -177,7 +177,8 @@ mod tests {
         assert_eq!((share.visits, share.between), (mean.visits, mean.between));
     }
 
-    /// Runs of so many steps and looks: mean, spread, mean of the stated errors, and how many intervals cover the truth.
+    /// Makes 200 runs of these numbers of steps and looks: mean, spread, mean of the stated errors, and the number of intervals
+    /// that cover the truth.
     fn runs(steps: u64, looks: usize) -> (f64, f64, f64, u32) {
         let graph = graph();
         let back = graph.transposed();

@@ -1,9 +1,9 @@
-//! Which visits are likely to be alike: those of one walker, or those of one stretch of a long way.
+//! Clusters of visits that are likely to be alike: those of one walker, or those of one stretch of a long path.
 //!
 //! Visits are not independent, and an error that takes them to be is far too small. With twenty walkers or more each walker is one
-//! cluster, so that an error is right even if no walker ever leaves the host that it began on, as long as seeds are independent. With
-//! fewer, every way is cut into blocks of equal length, about thirty of them in all: batch means, right if a block is longer than the
-//! walk's memory, which [`super::convergence`] looks after.
+//! cluster, so that an error is right even if no walker ever leaves the host that it began on, as long as seeds are independent.
+//! With fewer, every path is cut into blocks of equal length, about thirty of them in all: batch means, right if a block is longer
+//! than the walk's memory, which [`super::convergence`] checks.
 
 use serde::Serialize;
 
@@ -12,32 +12,32 @@ use crate::estimate::Estimate;
 
 /// Walkers from which on each is one cluster.
 const WALKERS: usize = 20;
-/// Blocks of all ways together, else.
+/// Blocks of all paths together, with fewer walkers.
 const BLOCKS: usize = 30;
 
-/// What the clusters are.
+/// The kind of the clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Whole walkers.
     Walkers,
-    /// Blocks of their ways.
+    /// Blocks of their paths.
     Blocks,
 }
 
 /// The cluster of each sample.
 #[derive(Debug, Clone)]
 pub struct Clusters {
-    /// By the place of the sample.
+    /// The cluster by the index of the sample.
     pub of: Vec<u32>,
-    /// How many there are.
+    /// The number of clusters.
     pub count: usize,
-    /// What they are.
+    /// The kind of the clusters.
     pub kind: Kind,
 }
 
 impl Clusters {
-    /// Of the samples of so many walkers.
+    /// Assigns the samples of `walkers` walkers to clusters.
     pub fn new(samples: &[Sample], walkers: usize) -> Self {
         if walkers >= WALKERS {
             let of = samples.iter().map(|sample| sample.walker).collect();
@@ -87,7 +87,7 @@ impl Ratio {
         (below > 0.0).then(|| self.above.iter().sum::<f64>() / below)
     }
 
-    /// By how much each cluster moves the ratio: its residuals, whose squares add up to the variance.
+    /// Returns the residuals, the amounts by which each cluster moves the ratio: their squares add up to the variance.
     pub fn residuals(&self) -> Option<Vec<f64>> {
         let (value, below) = (self.value()?, self.below.iter().sum::<f64>());
         let residual = |(above, own): (&f64, &f64)| (above - value * own) / below;
@@ -104,14 +104,14 @@ impl Ratio {
         self.below.iter().filter(|&&below| below > 0.0).count()
     }
 
-    /// How much of the sum below one cluster has on average, weighted by itself: one over the number of clusters if all are alike.
+    /// Returns the mean share of a cluster in the sum below, weighted by itself: one over the number of clusters if all are alike.
     pub fn concentration(&self) -> f64 {
         let sum: f64 = self.below.iter().sum();
         if sum > 0.0 { self.below.iter().map(|own| own * own).sum::<f64>() / (sum * sum) } else { 1.0 }
     }
 }
 
-/// The error of a sum of independent residuals, of which so many may differ from 0.
+/// Returns the error of a sum of independent residuals, of which `filled` may differ from 0.
 pub fn error(residuals: &[f64], filled: usize) -> Option<f64> {
     if filled < 2 {
         return None;
@@ -120,7 +120,7 @@ pub fn error(residuals: &[f64], filled: usize) -> Option<f64> {
     Some((squares * filled as f64 / (filled - 1) as f64).sqrt())
 }
 
-/// An estimate whose error has so many degrees of freedom.
+/// Returns an estimate whose error has `freedom` degrees of freedom.
 pub fn student(value: f64, error: f64, freedom: usize) -> Estimate {
     let half = t(freedom) * error;
     Estimate { value, error, interval: (value - half, value + half) }

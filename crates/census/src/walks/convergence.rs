@@ -1,4 +1,4 @@
-//! Whether to answer at all.
+//! The decision whether to answer at all.
 //!
 //! A web hardly mixes: a walker stays on its site for longer than anyone pays for. An answer can still be right, if the seeds
 //! were fair: walkers of [frontier sampling](super::frontier) from uniform seeds are at rest from the first step on, and stay so. Thus
@@ -10,8 +10,8 @@
 //! - pages that one half of the walkers knows of are visited by the other half as often as they are many, whether they are listed
 //!   again and again, listed once, or were found by [probes](super::probes) alone (`listed once`, `probed`);
 //! - there are no more pages known than the size says (`known`);
-//! - the size from early visits is that from late ones (`growth`): in a reversible walk from seeds of one corner, walkers meet less and less
-//!   often, and never more often;
+//! - the size from early visits is that from late ones (`growth`): in a reversible walk from seeds of one corner, walkers meet less and
+//!   less often, and never more often;
 //! - walkers whose seeds stand next to each other in the list meet no more often than others (`groups`): two crawls one behind
 //!   the other, or a list in the order of a crawl, fall apart here;
 //! - means of degrees and of labels do not move between the first and the last quarter (`drift`, after Geweke 1992), and the seeds
@@ -80,7 +80,7 @@ const UNSEEN: f64 = 0.05;
 const TIMES: usize = 4;
 /// Groups of walkers, of which one is left out at a time.
 const GROUPS: usize = 16;
-/// How much more often a walker may come back to its own pages than to those of others, to have forgotten its seed.
+/// The largest [`Convergence::memory`] at which walkers have forgotten their seeds.
 pub(super) const FORGOTTEN: f64 = 1.25;
 
 /// The verdict.
@@ -91,21 +91,21 @@ pub enum Outcome {
     Converged,
     /// There should be none.
     Refused {
-        /// Why, in sentences.
+        /// The reasons, in sentences.
         reasons: Vec<String>,
     },
 }
 
-/// One thing that was looked at.
+/// One check of a walk.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Check {
-    /// What.
+    /// The name of the check.
     pub name: String,
-    /// What was found: mostly a difference in standard errors.
+    /// The measured value: mostly a difference in standard errors.
     pub found: f64,
-    /// From where on it speaks against an answer.
+    /// The limit beyond which it speaks against an answer.
     pub limit: f64,
-    /// Why there is no answer, if it does.
+    /// The reason for a refusal, if the check refuses.
     pub refused: Option<String>,
 }
 
@@ -114,10 +114,10 @@ pub struct Check {
 pub struct Convergence {
     /// The verdict.
     pub outcome: Outcome,
-    /// All that was looked at.
+    /// All checks.
     pub checks: Vec<Check>,
-    /// How much more often a walker comes back late to its own early pages than to those of others. About 1 when walkers have
-    /// forgotten where they began; else the answer rests on the seeds. None when that cannot be told.
+    /// The frequency of late returns of walkers to their own early pages, divided by that to the pages of others. About 1 if
+    /// walkers have forgotten where they began; else the answer rests on the seeds. None if it cannot be measured.
     pub memory: Option<f64>,
     /// Between-walker against within-walker variance of the logarithm of the degree, after Gelman and Rubin (1992).
     pub shrink_factor: Option<f64>,
@@ -130,7 +130,7 @@ impl Convergence {
     }
 }
 
-/// Looks at a walk, and at numbers that are known of pages, by name.
+/// Checks a walk, and the means of numbers that are known of pages, by name.
 pub fn judge(walk: &Walk, labels: &[(String, Vec<f64>)]) -> Convergence {
     let clusters = Clusters::new(&walk.samples, walk.starts.len());
     let memory = memory(walk);
@@ -173,7 +173,7 @@ impl Check {
     }
 }
 
-/// Whether there were seeds and probes enough to judge by.
+/// Checks if there were enough seeds and probes to judge by.
 fn enough(walk: &Walk) -> Vec<Check> {
     let known = known_pages(walk);
     let fetched = walk.fetched - walk.failures;
@@ -197,7 +197,7 @@ fn enough(walk: &Walk) -> Vec<Check> {
     ]
 }
 
-/// Whether pages that are hardly known are visited as often as those that are known well.
+/// Checks if pages that are hardly known are visited as often as those that are known well.
 fn rings(walk: &Walk, clusters: &Clusters) -> Vec<Check> {
     let sides = [0, 1].map(|side| Territory::of(walk, side, clusters));
     let check = |(name, ring, limit, which): (&str, Ring, f64, &str)| {
@@ -219,7 +219,7 @@ fn rings(walk: &Walk, clusters: &Clusters) -> Vec<Check> {
     rings.into_iter().filter_map(check).collect()
 }
 
-/// Whether more pages are known than there can be.
+/// Checks if more pages are known than there can be.
 fn known(walk: &Walk) -> Option<Check> {
     let most = size::by_meetings(walk, size::MARGIN)?.interval.1;
     let known = known_pages(walk) as f64 * fetchable(walk);
@@ -233,7 +233,7 @@ fn known(walk: &Walk) -> Option<Check> {
     })
 }
 
-/// Whether walkers still spread.
+/// Checks if walkers still spread.
 fn growth(walk: &Walk) -> Option<Check> {
     let total = walk.samples.len();
     let cell = |place: usize, sample: &Sample| group(walk, place, sample) * TIMES + place * TIMES / total;
@@ -257,7 +257,7 @@ fn growth(walk: &Walk) -> Option<Check> {
     }))
 }
 
-/// Whether walkers from neighbouring places of the list meet more often than others.
+/// Checks if walkers whose seeds are next to each other in the list meet more often than others.
 fn groups(walk: &Walk) -> Option<Check> {
     let walkers = walk.starts.len();
     if walkers < 2 * GROUPS {
@@ -280,7 +280,7 @@ fn groups(walk: &Walk) -> Option<Check> {
     }))
 }
 
-/// Whether the mean of a number moves between the first and the last quarter.
+/// Checks if the mean of a number moves between the first and the last quarter.
 fn drift(walk: &Walk, clusters: &Clusters, name: &str, number: impl Fn(&Sample) -> f64) -> Option<Check> {
     let total = walk.samples.len();
     let mut ends = [Ratio::new(clusters.count), Ratio::new(clusters.count)];
@@ -299,7 +299,7 @@ fn drift(walk: &Walk, clusters: &Clusters, name: &str, number: impl Fn(&Sample) 
     }))
 }
 
-/// Whether the seeds are like the pages that walkers are at later; only where uniform seeds would be.
+/// Checks if the seeds are like the pages that walkers are at later; only for walks in which uniform seeds would be.
 fn seeds(walk: &Walk, clusters: &Clusters, name: &str, number: impl Fn(&Sample) -> f64) -> Option<Check> {
     if !walk.rests || clusters.kind != Kind::Walkers {
         return None;
@@ -323,7 +323,7 @@ fn seeds(walk: &Walk, clusters: &Clusters, name: &str, number: impl Fn(&Sample) 
     }))
 }
 
-/// By how many standard errors the second ratio is larger than the first, where clusters have a part in both.
+/// Returns the number of standard errors by which the second ratio is larger than the first, where clusters contribute to both.
 fn moved(ends: &[Ratio; 2]) -> Option<f64> {
     let (early, late) = (ends[0].residuals()?, ends[1].residuals()?);
     let residuals: Vec<f64> = late.iter().zip(&early).map(|(late, early)| late - early).collect();
@@ -331,7 +331,7 @@ fn moved(ends: &[Ratio; 2]) -> Option<f64> {
     (error > 0.0).then_some((ends[1].value()? - ends[0].value()?) / error)
 }
 
-/// The group that is left out together: walkers by turns, or, of few, stretches of their ways.
+/// Returns the group that a sample is left out with: walkers by turns, or, of few, stretches of their paths.
 fn group(walk: &Walk, place: usize, sample: &Sample) -> usize {
     match walk.starts.len() {
         walkers if walkers >= GROUPS => sample.walker as usize % GROUPS,
@@ -339,7 +339,7 @@ fn group(walk: &Walk, place: usize, sample: &Sample) -> usize {
     }
 }
 
-/// A value, and its error from leaving groups out; none where it does not stand without one of them.
+/// Returns a value, and its error from leaving groups out; none if it is undefined without one of them.
 fn left_out(value: impl Fn(Option<usize>) -> Option<f64>) -> Option<(f64, f64)> {
     let whole = value(None)?;
     let parts: Option<Vec<f64>> = (0..GROUPS).map(|out| value(Some(out))).collect();
@@ -350,7 +350,8 @@ fn left_out(value: impl Fn(Option<usize>) -> Option<f64>) -> Option<(f64, f64)> 
     (error > 0.0).then_some((whole, error))
 }
 
-/// How much more often walkers come back in their last third to the pages of their own first third than to those of others.
+/// Returns the frequency of returns of walkers in their last third to the pages of their own first third, divided by that to the
+/// pages of others.
 fn memory(walk: &Walk) -> Option<f64> {
     let mut ways: Vec<Vec<&Sample>> = vec![Vec::new(); walk.starts.len()];
     for sample in &walk.samples {
@@ -404,7 +405,7 @@ mod tests {
 
     const RUNS: u64 = 8;
 
-    /// How many of the runs are answered.
+    /// Returns the number of runs that are answered.
     fn answered(
         graph: &Graph,
         method: Method,

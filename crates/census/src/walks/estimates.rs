@@ -1,7 +1,8 @@
-//! What a walk says of the pages of a web: the mean of a number, or the share of pages that have something.
+//! Estimates of a walk for the pages of a web: the mean of a number, or the share of pages with a property.
 //!
 //! Each visit counts by its weight, and the error is the one between [`clusters`](super::clusters): between walkers where there are
-//! many, between blocks of their ways where there are few. Shares have Wilson's interval, which stays between 0 and 1 and is never certain.
+//! many, between blocks of their paths where there are few. Shares have Wilson's interval, which stays between 0 and 1 and is never
+//! certain.
 
 use serde::Serialize;
 
@@ -14,15 +15,15 @@ use crate::estimate::{Estimate, Z};
 pub struct Mean {
     /// The mean, with its error between clusters.
     pub estimate: Estimate,
-    /// How many independent uniform pages would have the same error.
+    /// The number of independent uniform pages that would have the same error.
     pub effective: f64,
     /// Visits that were counted: those to pages of which the number is known.
     pub visits: u64,
-    /// What the error was taken between.
+    /// The kind of clusters that the error was taken between.
     pub between: Kind,
 }
 
-/// How the error was taken, for reports.
+/// An estimate as it is written to reports.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Figures {
     /// The number.
@@ -73,8 +74,8 @@ pub fn mean(walk: &Walk, number: impl Fn(&Sample) -> f64) -> Option<Mean> {
     Some(Mean { estimate, effective, visits, between: clusters.kind })
 }
 
-/// A share with this error between so many clusters, and how many uniform pages would be as good. Where all pages are alike, their spread says
-/// nothing of the sample, and it is as good as its weights are.
+/// Returns a share with this error between `clusters` clusters, and the number of uniform pages that would be as good. Where all
+/// pages are alike, their spread says nothing of the sample, and it is as good as its weights are.
 pub(super) fn share(value: f64, error: f64, by_weights: f64, clusters: usize) -> (Estimate, f64) {
     let spread = value * (1.0 - value);
     let effective = if spread > 1e-12 && error > 0.0 { spread / (error * error) } else { by_weights };

@@ -1,8 +1,8 @@
 //! The neighbours of visited pages: their links, and the pages that link to them as far as the service knows.
 //!
-//! A list is fixed at the first visit, and neighbours are mutual among visited pages: who was visited earlier and lists the new page is
-//! on its list, and who was visited earlier and does not is not. Otherwise the walk would be on no undirected graph, and no weight
-//! would be right. A page that cannot be fetched is struck from the list that led to it and was never a neighbour.
+//! A list is fixed at the first visit, and neighbours are mutual among visited pages: a page that was visited earlier is on the
+//! list of a new page if it lists that page, and is not if it does not. Otherwise the walk would be on no undirected graph, and no
+//! weight would be right. A page that cannot be fetched is struck from the list that led to it and was never a neighbour.
 //!
 //! The cost of a walk is the number of different pages asked for.
 
@@ -41,7 +41,7 @@ impl Hasher for PageHasher {
     }
 }
 
-/// Something for some of the pages.
+/// A map from page numbers.
 pub type PageMap<V> = HashMap<u32, V, BuildHasherDefault<PageHasher>>;
 
 /// The lists of visited pages, all in one array.
@@ -88,7 +88,7 @@ impl Lists {
     }
 }
 
-/// What a walk knows of a web.
+/// The neighbours that a walk knows of, and the pages that it could not fetch.
 #[derive(Debug)]
 pub struct Known<'w, W> {
     web: &'w mut W,
@@ -99,7 +99,7 @@ pub struct Known<'w, W> {
 }
 
 impl<'w, W: Walkable> Known<'w, W> {
-    /// Nothing yet.
+    /// Begins with no page known.
     pub fn new(web: &'w mut W) -> Self {
         Known { web, lists: Lists::default(), listed_by: PageMap::default(), failed: PageMap::default() }
     }

@@ -1,7 +1,7 @@
-//! How fast a single walker forgets where it began, on a web that fits into memory: the gap between 1 and the second eigenvalue of
-//! the walk to random neighbours, links followed forth and back.
+//! The speed at which a single walker forgets its start, on a web that fits into memory: the gap between 1 and the second
+//! eigenvalue of the walk to random neighbours, links followed forth and back.
 //!
-//! A web of several parts has no gap, and the one of its largest part is told. Eigenvalues are found by inverse power iteration
+//! A web of several components has no gap, so that of its largest one is reported. Eigenvalues are found by inverse power iteration
 //! ([`crate::spectrum`]), to a thousandth on large webs.
 
 use serde::Serialize;
@@ -12,23 +12,23 @@ use crate::graph::components::weak;
 use crate::graph::csr::merged;
 use crate::spectrum::gap;
 
-/// Links up to which it is worked out: three million of a real web take a minute or two, and iterations grow with the links.
+/// Most links that it is computed for: three million of a real web take a minute or two, and iterations grow with the links.
 pub const MOST: u64 = 10_000_000;
 
-/// How near to rest is near enough: the total variation that is left.
+/// The total variation from rest at which a walk counts as at rest.
 const NEAR: f64 = 0.01;
 
-/// How fast a walker forgets.
+/// The speed at which a walker forgets its start.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Mixing {
-    /// Parts that no link leads between.
+    /// Components, which no link leads between.
     pub parts: usize,
-    /// Pages of the largest part, which the others are about.
+    /// Pages of the largest component, which the other figures are about.
     pub pages: u64,
     /// One less the second eigenvalue of the walk to random neighbours.
     pub gap: f64,
-    /// Whether every link leads between two halves of the part, so that a walker who moves in every step alternates between them for
-    /// ever. What follows is then about one who stays in every second step on average.
+    /// True if every link leads between two halves of the component, so that a walker who moves in every step alternates between
+    /// them for ever. The figures below are then about one who stays in every second step on average.
     pub alternates: bool,
     /// One over the gap: steps after which what is left of the start is a third of what it was.
     pub forgets: f64,
@@ -37,7 +37,7 @@ pub struct Mixing {
 }
 
 impl Mixing {
-    /// Of a web, and of its links turned around; none without links between pages.
+    /// Computes the mixing of a web; `back` is the transposed graph. None without links between pages.
     pub fn of(graph: &Graph, back: &Graph) -> Result<Option<Self>, CensusError> {
         if graph.arcs() > MOST {
             return Err(CensusError::TooLarge { links: graph.arcs(), most: MOST });
@@ -54,7 +54,7 @@ impl Mixing {
     }
 }
 
-/// Whether all links of a connected web lead between two halves of it.
+/// Returns true if all links of a connected web lead between two halves of it.
 fn has_two_halves(both: &Graph) -> bool {
     const UNSEEN: u8 = 2;
     let mut halves = vec![UNSEEN; both.nodes()];
@@ -76,7 +76,7 @@ fn has_two_halves(both: &Graph) -> bool {
     true
 }
 
-/// One part of a web, both ways and without links from a page to itself.
+/// Returns one component of a web, with links both ways and none from a page to itself.
 fn part(graph: &Graph, back: &Graph, of: &[u32], wanted: u32) -> Graph {
     let inside = || (0..graph.nodes() as u32).filter(|&page| of[page as usize] == wanted);
     let mut numbers = vec![0; graph.nodes()];

@@ -6,16 +6,17 @@
 //! seeds ([`Method::Frontier`]); what then decides is where the seeds come from. [`convergence`] looks for signs that a walk
 //! has not come to rest, and refuses to answer then; it also says what it cannot see.
 //!
-//! - [`web`]: what a walk may ask, and a [`crate::graph::Graph`] that answers
+//! - [`web`]: the interface of a web that can be walked, and a [`crate::graph::Graph`] with it
 //! - [`known`]: the neighbours of visited pages, and what they cost
-//! - [`seeds`]: where to begin
+//! - [`seeds`]: the pages to begin at
 //! - [`walkers`], [`frontier`], [`named`]: the walks
-//! - [`probes`]: what is behind the pages that were hardly noticed
-//! - [`clusters`]: which visits are likely to be alike
-//! - [`pairs`], [`territory`]: who met whom, and who knew of whose pages
-//! - [`estimates`], [`size`]: what the sample says of pages, and how many there are
-//! - [`checks`]: what a few of its pages say, where looking at one is dear
-//! - [`convergence`]: whether to answer at all; [`mixing`]: how fast a single walker forgets, where all links are known
+//! - [`probes`]: pages behind those that were hardly noticed
+//! - [`clusters`]: visits that are likely to be alike
+//! - [`pairs`], [`territory`]: visits that meet, and visits to pages that others know of
+//! - [`estimates`], [`size`]: means over all pages, and their number
+//! - [`checks`]: estimates from a few pages of the sample, where looking at one is expensive
+//! - [`convergence`]: the decision whether to answer at all; [`mixing`]: the speed at which a single walker forgets, where all
+//!   links are known
 //! - [`mod@report`]: all of it in one call
 
 pub mod checks;
@@ -79,19 +80,19 @@ impl Method {
     }
 }
 
-/// When to stop: whatever comes first.
+/// The limits of a walk: it stops at the first that is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Budget {
     /// Different pages asked for, failures and probes included.
     pub fetches: u64,
     /// Steps of all walkers; steps over known pages cost nothing, but on a small web nothing else would end.
     pub steps: u64,
-    /// How many of the fetches are kept for [`probes`].
+    /// The number of fetches kept for [`probes`].
     pub probes: u64,
 }
 
 impl Budget {
-    /// So many pages, one in five for probes, and fifty steps for each of them at most.
+    /// Returns a budget of `fetches` pages, a fifth of them for probes, and at most fifty steps for each page.
     pub fn fetches(fetches: u64) -> Self {
         Budget { fetches, steps: fetches.saturating_mul(50), probes: fetches / 5 }
     }
@@ -109,15 +110,15 @@ pub struct Sample {
     pub page: u32,
     /// Its neighbours, as far as they are known.
     pub degree: u32,
-    /// Who visits, by the place of its seed among those that could be used.
+    /// The walker, by the index of its seed among those that could be used.
     pub walker: u32,
-    /// How many steps this walker had made.
+    /// The number of steps that this walker had made.
     pub step: u32,
-    /// One over how likely a visit is, up to a factor that is the same for all.
+    /// One over the probability of a visit, up to a factor that is the same for all.
     pub weight: f64,
 }
 
-/// Where a walker began.
+/// The page where a walker began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Start {
     /// The page.

@@ -1,12 +1,12 @@
-//! Who met whom: how often two visits were to the same page, and how often one would expect it.
+//! Meetings of visits: the number of pairs of visits to the same page, and the number to expect.
 //!
-//! Two visits of walkers at rest meet with a probability of one over the size of the web, once it is known how likely each page
-//! is to be visited (Katzir, Liberty and Somekh 2011). Visits of one walker shortly after one another meet for another reason; so
-//! the way of each walker is cut into stretches of `margin` steps, and visits of the same stretch or of neighbouring ones are no
-//! pair. Visits of different walkers always are.
+//! Two visits of walkers at rest meet with a probability of one over the size of the web, once it is known how likely each page is
+//! to be visited (Katzir, Liberty and Somekh 2011). Visits of one walker shortly after one another meet for another reason; so the
+//! path of each walker is cut into stretches of `margin` steps, and visits of the same stretch or of neighbouring ones are no pair.
+//! Visits of different walkers always are.
 //!
-//! Samples are sorted into cells, such as groups of walkers, or times; pairs are counted for every two cells. So a size can be told
-//! from any of the cells, and the error of a size from leaving cells out.
+//! Samples are sorted into cells, such as groups of walkers, or times; pairs are counted for every two cells. So a size can be
+//! estimated from any of the cells, and the error of a size from leaving cells out.
 
 use super::Sample;
 use super::known::{Lists, PageMap};
@@ -19,7 +19,7 @@ pub struct Pairs {
     meetings: Vec<f64>,
 }
 
-/// The visits of one stretch of one walker in one cell; `up` and `down` are what they weigh in a pair.
+/// The visits of one stretch of one walker in one cell; `up` and `down` are their weights as the first and as the second of a pair.
 struct Piece {
     walker: u32,
     stretch: u32,
@@ -39,7 +39,7 @@ impl Pairs {
         Pairs { cells, chances: vec![0.0; cells * cells], meetings: vec![0.0; cells * cells] }
     }
 
-    /// Counts pairs of visits to the same page; `cell` tells where the sample at a place belongs, below `cells`. The chance of a
+    /// Counts pairs of visits to the same page; `cell` returns the cell, below `cells`, of the sample at an index. The chance of a
     /// pair is the first weight by the second.
     pub fn meetings(
         samples: &[Sample],
@@ -106,7 +106,7 @@ impl Pairs {
     }
 }
 
-/// What the visits of one piece weigh on each page.
+/// The weights of the visits of one piece, summed by page.
 struct PageSums {
     first: Visit,
     /// Ascending, so that sums of fractions are the same every time.
@@ -114,7 +114,7 @@ struct PageSums {
 }
 
 impl PageSums {
-    /// Of a piece, whose visits are ordered by page.
+    /// Sums the weights of a piece, whose visits are ordered by page.
     fn of(visits: &[Visit]) -> Self {
         let sum = |page: &[Visit]| (page[0].page, page.iter().map(|visit| visit.weight).sum());
         let sums = visits.chunk_by(|one, other| one.page == other.page).map(sum).collect();
@@ -172,7 +172,7 @@ fn all_neighbours(visits: &[Visit], lists: &Lists, cells: usize) -> impl Iterato
     table.into_iter().enumerate()
 }
 
-/// The samples as visits, in the order of ways.
+/// Returns the samples as visits, in the order of paths.
 fn visits(samples: &[Sample], margin: u32, cell: impl Fn(usize, &Sample) -> usize) -> Vec<Visit> {
     let mut visits: Vec<Visit> = samples
         .iter()
@@ -189,7 +189,7 @@ fn visits(samples: &[Sample], margin: u32, cell: impl Fn(usize, &Sample) -> usiz
     visits
 }
 
-/// The pieces of ordered visits; `weigh` tells what a visit weighs as the first and as the second of a pair.
+/// Returns the pieces of ordered visits; `weigh` returns the weights of a visit as the first and as the second of a pair.
 fn pieces(visits: &[Visit], weigh: impl Fn(&Visit) -> (f64, f64)) -> Vec<Piece> {
     let sum = |piece: &[Visit]| {
         let (up, down) = piece.iter().map(&weigh).fold((0.0, 0.0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
@@ -236,7 +236,7 @@ struct Visit {
 }
 
 impl Visit {
-    /// The piece that it belongs to, in the order of ways.
+    /// The piece that it belongs to, in the order of paths.
     fn order(&self) -> (u32, u32, u32) {
         (self.walker, self.stretch, self.cell)
     }

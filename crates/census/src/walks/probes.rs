@@ -1,4 +1,4 @@
-//! What is behind the pages that were hardly noticed.
+//! Probes behind the pages that were hardly noticed.
 //!
 //! Walkers that begin in one corner of the web may find it closed on all sides but for a few links, and never take these; nothing
 //! they see changes then, and all signs of rest are there. So a part of the budget goes into looking for ways out: a probe begins at
@@ -28,7 +28,7 @@ pub struct Probe {
     pub side: u8,
 }
 
-/// The side of the sample at a place.
+/// Returns the side of the sample at index `place`.
 pub fn side(walk: &Walk, place: usize, sample: &Sample) -> u8 {
     match walk.starts.len() {
         0 | 1 => u8::from(2 * place >= walk.samples.len()),
@@ -50,7 +50,7 @@ pub(super) fn visited(walk: &Walk, wanted: u8) -> Vec<u32> {
     pages
 }
 
-/// Sends probes for both sides in turn until the budget is used up, and tells whether nothing was left to probe.
+/// Sends probes for both sides in turn until the budget is used up; also returns true if nothing was left to probe.
 pub fn probe<W: Walkable>(
     known: &mut Known<'_, W>,
     walk: &Walk,
@@ -72,7 +72,7 @@ pub fn probe<W: Walkable>(
     (probes, false)
 }
 
-/// What one side knows of, and where it has not been.
+/// The pages that one side knows of, and those to begin probes at.
 struct Scout {
     /// Pages that it knows of.
     known: PageMap<()>,
@@ -98,7 +98,7 @@ impl Scout {
         Scout { known, open }
     }
 
-    /// One probe. It goes on to a random page that its side does not know of, and back to the last one left aside when there is none.
+    /// Sends one probe. It goes on to a random page that its side does not know of, and back to the last one left aside when there is none.
     fn go<W: Walkable>(
         &mut self,
         web: &mut Known<'_, W>,

@@ -1,4 +1,4 @@
-//! Seeds, a method and a budget in; what the walk cost, whether it may be believed, and what it says out.
+//! The report of a walk: seeds, a method and a budget in; its cost, the verdict on it and its estimates out.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use super::web::Walkable;
 use super::{Budget, Method, Walk, size, territory, walk};
 use crate::CensusError;
 
-/// What to walk, and what to ask of it.
+/// The parameters of a walk, and the labels to estimate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// How to walk.
+    /// The method of the walk.
     pub method: Method,
-    /// When to stop.
+    /// The limits of the walk.
     pub budget: Budget,
     /// Seed of every choice.
     pub seed: u64,
@@ -26,14 +26,14 @@ pub struct Plan {
     pub anyway: bool,
 }
 
-/// What a walk came to.
+/// The report of a walk.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     /// The method's name.
     pub method: &'static str,
     /// Seed of every choice.
     pub seed: u64,
-    /// What was allowed.
+    /// The limits of the walk.
     pub budget: Budget,
     /// Seeds that were begun at.
     pub seeds: u64,
@@ -49,18 +49,18 @@ pub struct Report {
     pub steps: u64,
     /// Different pages that are known to be there, by visits and links.
     pub known: u64,
-    /// Whether there should be an answer.
+    /// The verdict whether there should be an answer.
     pub convergence: Convergence,
     /// The answer; none where it is refused.
     pub answer: Option<Answer>,
-    /// What the answer rests on.
+    /// The assumptions that the answer rests on.
     pub assumptions: Vec<String>,
 }
 
-/// What a walk says of a web.
+/// The estimates of a walk for a web.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer {
-    /// How many pages there are, by what halves of the walkers know of each other's pages: the most certain.
+    /// The number of pages, from the pages that each half of the walkers knows of and the visits of the other half: the most certain.
     pub size: Option<Figures>,
     /// The same by visits that met.
     pub size_by_meetings: Option<Figures>,
@@ -78,11 +78,11 @@ pub struct Mean {
     /// The mean and its error.
     #[serde(flatten)]
     pub figures: Figures,
-    /// How many independent uniform pages would have the same error.
+    /// The number of independent uniform pages that would have the same error.
     pub effective: f64,
     /// Visits that were counted.
     pub visits: u64,
-    /// What the error was taken between.
+    /// The kind of clusters that the error was taken between.
     pub between: Kind,
 }
 
@@ -93,13 +93,13 @@ impl From<super::estimates::Mean> for Mean {
     }
 }
 
-/// Walks over a web and says what came of it.
+/// Walks over a web and reports on the walk.
 pub fn report<W: Walkable>(web: &mut W, seeds: &[u32], plan: &Plan) -> Result<Report, CensusError> {
     Ok(Report::of(&walk(web, plan.method, seeds, plan.budget, plan.seed)?, plan))
 }
 
 impl Report {
-    /// What came of a walk that was made by this plan.
+    /// Reports on a walk that was made by this plan.
     pub fn of(walked: &Walk, plan: &Plan) -> Self {
         let convergence = judge(walked, &plan.labels);
         let answer = (plan.anyway || convergence.converged()).then(|| answer(walked, plan));

@@ -1,11 +1,11 @@
-//! Where walks begin: at random pages, or at pages of a crawl.
+//! Seeds of walks: random pages, or pages of a crawl.
 
 use std::collections::VecDeque;
 
 use crate::graph::Graph;
 use crate::random::Random;
 
-/// So many different pages of all, each as likely: what a walk would wish for, and few have.
+/// Draws `count` different pages of all, each as likely: the ideal seeds of a walk, which few have.
 pub fn uniform(pages: usize, count: usize, random: &mut Random) -> Vec<u32> {
     random.some(pages, count).into_iter().map(|page| page as u32).collect()
 }
@@ -29,8 +29,7 @@ pub fn crawl(graph: &Graph, from: u32, pages: usize) -> Vec<u32> {
     found
 }
 
-/// A crawl of so many pages from a random page, and random pages of it, in the order found; none when no page of a hundred
-/// leads to as many.
+/// Draws random pages of a crawl of `pages` pages from a random page, in the order found; none if no page of a hundred leads to as many.
 pub fn of_a_crawl(graph: &Graph, pages: usize, count: usize, random: &mut Random) -> Option<Vec<u32>> {
     let found = (0..100)
         .map(|_| crawl(graph, random.below(graph.nodes()) as u32, pages))
@@ -40,7 +39,7 @@ pub fn of_a_crawl(graph: &Graph, pages: usize, count: usize, random: &mut Random
     Some(chosen.into_iter().map(|place| found[place]).collect())
 }
 
-/// Pages as likely as others link to them, with repetition: what one gets by following random links.
+/// Draws pages with probability proportional to the links to them, with repetition: the pages that one gets by following random links.
 pub fn by_links(graph: &Graph, count: usize, random: &mut Random) -> Vec<u32> {
     let all: Vec<u32> = graph.iter().map(|(_, to)| to).collect();
     (0..count).filter_map(|_| random.pick(&all).copied()).collect()

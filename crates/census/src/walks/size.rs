@@ -1,12 +1,13 @@
-//! How many pages there are, from visits that meet.
+//! The number of pages, from visits that meet.
 //!
 //! - [`by_meetings`]: Katzir, Liberty and Somekh (2011): `N = Σd·Σ(1/d) / 2C` for `C` pairs of visits to the same page, among pairs
 //!   that are far enough apart, times `C/(C+1)`, since the size is too large by about one part in `C` otherwise.
 //! - [`by_neighbours`]: Kurant, Butts and Markopoulou (2012): pairs of visits to neighbours in place of meetings.
-//! - [`by_territory`]: what one half of the walkers knows of, by how often the other half is there; see [`super::territory`].
+//! - [`by_territory`]: the pages that one half of the walkers knows of, and the visits of the other half to them; see [`super::territory`].
 //!
-//! Errors of the first two come from leaving out one group of walkers, or one block of a way, at a time (the jackknife): pairs that
-//! share a walker are not independent, and a group takes all of its pairs with it. All hold at rest only, which they cannot tell.
+//! Errors of the first two come from leaving out one group of walkers, or one block of a path, at a time (the jackknife): pairs
+//! that share a walker are not independent, and a group takes all of its pairs with it. All hold at rest only, which they cannot
+//! tell.
 
 use super::clusters::{Clusters, Kind, t};
 use super::pairs::Pairs;
@@ -48,12 +49,12 @@ pub fn by_neighbours(walk: &Walk, margin: u32) -> Option<Estimate> {
     })
 }
 
-/// The size from what the halves of the walkers know of each other's pages; none for walks that keep no lists.
+/// The size from the pages that each half of the walkers knows of and the visits of the other half; none for walks that keep no lists.
 pub fn by_territory(walk: &Walk) -> Option<Estimate> {
     territory::size(walk)
 }
 
-/// Clusters by turns.
+/// The assignment of clusters to groups.
 struct Groups {
     clusters: Clusters,
 }
@@ -72,7 +73,7 @@ impl Groups {
         }
     }
 
-    /// The value, with the error of its logarithm from leaving groups out; `value` is told which one.
+    /// Returns the value, with the error of its logarithm from leaving groups out; `value` gets the group to leave out.
     fn jackknife(&self, value: impl Fn(Option<usize>) -> Option<f64>) -> Option<Estimate> {
         let whole = value(None)?;
         let logs: Vec<f64> = (0..GROUPS).filter_map(|out| value(Some(out))).map(f64::ln).collect();

@@ -1,4 +1,4 @@
-//! Who knew of whose pages: a set of pages that one side of the walkers knows of, and how often the other side was there.
+//! The set of pages that one side of the walkers knows of, and the visits of the other side to it.
 //!
 //! How many pages one side knows of, by visits, links and probes, is known exactly. At rest the other side, which had no part in
 //! choosing them, spends as much of its weight on them as their share of the web: a size, and from far fewer visits than it takes
@@ -15,7 +15,7 @@ use super::known::PageMap;
 use super::probes::{side, visited};
 use crate::estimate::Estimate;
 
-/// How well a side knows a page.
+/// The evidence that a side has of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ring {
     /// Visited, or listed by two visited pages.
@@ -26,7 +26,7 @@ pub enum Ring {
     Probed,
 }
 
-/// What one side knows of, and how the other side spends its weight on it, by ring.
+/// The pages that one side knows of, and the weight of the other side's visits to them, by ring.
 #[derive(Debug, Clone)]
 pub struct Territory {
     pages: [u64; 3],
@@ -34,7 +34,7 @@ pub struct Territory {
 }
 
 impl Territory {
-    /// What a side of a walk knows of; none where the walk keeps no lists.
+    /// Collects the pages that a side of a walk knows of; none if the walk keeps no lists.
     pub fn of(walk: &Walk, wanted: u8, clusters: &Clusters) -> Option<Self> {
         if walk.lists.is_empty() {
             return None;
@@ -66,7 +66,8 @@ impl Territory {
         Some(((self.pages.iter().sum::<u64>() as f64 / share).ln(), error))
     }
 
-    /// By how many standard errors pages of a ring are visited less than inner ones, each by its number; positive when they are.
+    /// Returns the number of standard errors by which pages of a ring are visited less than inner ones, each by its number;
+    /// positive if they are.
     pub fn neglect(&self, ring: Ring) -> Option<f64> {
         let (inner, outer) = (self.pages[0] as f64, self.pages[ring as usize] as f64);
         if inner == 0.0 || outer == 0.0 {
@@ -92,7 +93,7 @@ impl Territory {
     }
 }
 
-/// How well a side knows each page that it knows of.
+/// Returns the ring of each page that a side knows of.
 fn rings(walk: &Walk, wanted: u8) -> PageMap<Ring> {
     let mut rings: PageMap<Ring> = PageMap::default();
     for page in visited(walk, wanted) {
@@ -119,7 +120,7 @@ pub fn known_pages(walk: &Walk) -> u64 {
     pages.len() as u64
 }
 
-/// The size from what both sides know of each other's pages.
+/// Estimates the size from the pages that each side knows of and the visits of the other side to them.
 pub fn size(walk: &Walk) -> Option<Estimate> {
     let clusters = Clusters::new(&walk.samples, walk.starts.len());
     let logs = [0, 1].map(|side| Territory::of(walk, side, &clusters).and_then(|found| found.size()));

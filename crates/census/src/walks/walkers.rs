@@ -1,4 +1,4 @@
-//! Walkers that know nothing of each other and take turns: to a random neighbour, not straight back, or with second thoughts.
+//! Independent walkers that take turns: to a random neighbour, not straight back, or by the rule of Metropolis and Hastings.
 
 use super::known::Known;
 use super::web::Walkable;
@@ -6,7 +6,7 @@ use super::{Budget, Sample, Walk};
 use crate::CensusError;
 use crate::random::Random;
 
-/// How a walker chooses its next page.
+/// The rule by which a walker chooses its next page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// A random neighbour.

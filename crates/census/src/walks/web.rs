@@ -1,5 +1,5 @@
-//! What a walk may ask of a web, and a graph in memory that answers as a web would: some pages cannot be fetched, and the service
-//! for in-links knows a part of them.
+//! The interface of a web that can be walked, and a graph in memory that answers as a web would: some pages cannot be fetched, and
+//! the service for in-links knows a part of them.
 
 use lookalike_text::hash::{mix, nth};
 
@@ -30,20 +30,19 @@ pub struct LinkedWeb<'g> {
 }
 
 impl<'g> LinkedWeb<'g> {
-    /// All pages can be fetched and all links are known both ways; `back` is the graph turned around.
+    /// Creates a web whose pages can all be fetched and whose links are all known both ways; `back` is the transposed graph.
     pub fn new(graph: &'g Graph, back: &'g Graph) -> Self {
         LinkedWeb { graph, back, hosts: None, broken: 0.0, known: 1.0, seed: 0, page: Vec::new() }
     }
 
-    /// A share of the pages cannot be fetched, and of the links to a page the service knows a share; which ones follows from
-    /// the seed.
+    /// Makes a share of the pages unfetchable, and lets the service know a share of the links to a page; which ones follows from the seed.
     #[must_use]
     pub fn imperfect(mut self, broken: f64, known: f64, seed: u64) -> Self {
         (self.broken, self.known, self.seed) = (broken, known, seed);
         self
     }
 
-    /// With the host of each page, for walks that jump between hosts.
+    /// Sets the host of each page, for walks that jump between hosts.
     #[must_use]
     pub fn with_hosts(mut self, hosts: &'g [u32]) -> Self {
         self.hosts = Some(hosts);

@@ -29,11 +29,11 @@ pub struct BenchServeArgs {
     #[arg(long, value_name = "N", default_value = "8", value_parser = positive)]
     pub clients: NonZeroUsize,
 
-    /// How long to send
+    /// Seconds for which requests are sent
     #[arg(long, value_name = "N", default_value = "10", value_parser = whole)]
     pub seconds: u64,
 
-    /// Send no more than so many requests
+    /// Send at most N requests
     #[arg(long, value_name = "N", value_parser = whole)]
     pub requests: Option<u64>,
 
@@ -45,7 +45,7 @@ pub struct BenchServeArgs {
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 
-    /// Go on when the service goes away: a request is sent again for up to so many seconds
+    /// Send a request again for up to N seconds when the service goes away
     #[arg(long, value_name = "N", default_value = "0", value_parser = whole)]
     pub patience: u64,
 

@@ -57,7 +57,7 @@ fn results(text: &str) -> Result<usize, String> {
     }
 }
 
-/// How engines are asked.
+/// Options of the commands that query engines: own documents, budgets, pacing, record and seed.
 #[derive(Debug, Clone, Args)]
 pub struct AskingArgs {
     /// Your own documents, whose words are the queries: files, folders or patterns
@@ -66,7 +66,7 @@ pub struct AskingArgs {
     #[arg(long, value_name = "CORPUS", num_args = 1.., required = true)]
     pub own: Vec<OsString>,
 
-    /// Most own documents that are taken; of more, so many at random
+    /// Most own documents to take; of more, a random sample
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub own_documents: usize,
 
@@ -97,7 +97,7 @@ pub struct AskingArgs {
     #[arg(long, requires = "transcript", help_heading = "Asking")]
     pub retry_failed: bool,
 
-    /// What all chance follows from
+    /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 
@@ -105,7 +105,7 @@ pub struct AskingArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// How own documents are read.
+    /// Options for reading the own documents.
     #[command(flatten)]
     pub reading: ReadingArgs,
 }
@@ -125,7 +125,7 @@ pub struct CensusSizeArgs {
     #[arg(value_name = "ENGINE", long_help = ENGINE_HELP)]
     pub engine: String,
 
-    /// How it is asked.
+    /// Options of the queries to the engine.
     #[command(flatten)]
     pub asking: AskingArgs,
 
@@ -158,7 +158,7 @@ pub struct CensusCompareArgs {
     #[arg(value_name = "ENGINE", num_args = 2.., required = true)]
     pub engines: Vec<String>,
 
-    /// How they are asked.
+    /// Options of the queries to the engines.
     #[command(flatten)]
     pub asking: AskingArgs,
 
@@ -185,7 +185,7 @@ pub struct CensusSampleArgs {
     #[arg(value_name = "ENGINE")]
     pub engine: String,
 
-    /// How it is asked.
+    /// Options of the queries to the engine.
     #[command(flatten)]
     pub asking: AskingArgs,
 
@@ -213,11 +213,11 @@ pub struct CensusWalkArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "uniform_seeds")]
     pub seeds: Option<PathBuf>,
 
-    /// How many pages of the graph to begin with, when no seeds are named
+    /// Number of random pages to begin with, when no seeds are named
     #[arg(long, value_name = "N", default_value_t = 512)]
     pub uniform_seeds: usize,
 
-    /// How to walk
+    /// Method of the walk
     ///
     /// An answer takes 400 seeds and 1,400 probes (7,000 fetches) at least, or most of the graph. Webwalker and henzinger are single walks
     /// for study: they answer with --anyway only.
@@ -232,7 +232,7 @@ pub struct CensusWalkArgs {
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub fetches: u64,
 
-    /// What is known of pages, as JSON lines with id and any fields
+    /// File of page properties, as JSON lines with id and any fields
     #[arg(long, value_name = "FILE")]
     pub nodes: Option<PathBuf>,
 
@@ -254,7 +254,7 @@ pub struct CensusWalkArgs {
     #[arg(long)]
     pub anyway: bool,
 
-    /// What all chance follows from
+    /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 
@@ -293,7 +293,7 @@ pub struct CensusWalkArgs {
     #[arg(long, requires = "transcript", help_heading = "Checking")]
     pub retry_failed: bool,
 
-    /// How texts are read.
+    /// Options for reading the texts of `--pages`.
     #[command(flatten)]
     pub reading: ReadingArgs,
 }
@@ -333,7 +333,7 @@ pub struct CensusIpArgs {
     #[arg(long, value_name = "N", default_value_t = 1 << 32)]
     pub space: u64,
 
-    /// What all chance follows from
+    /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 
@@ -353,7 +353,7 @@ pub struct CensusIndexArgs {
     #[arg(short, long, value_name = "PATH")]
     pub output: PathBuf,
 
-    /// Which engine it is for
+    /// Engine that the index is for
     #[arg(long, value_name = "KIND", default_value = "tantivy")]
     pub kind: IndexKindArg,
 

@@ -55,33 +55,33 @@ pub struct IndexCreateArgs {
     #[arg(long)]
     pub no_text: bool,
 
-    /// What matches.
+    /// Options of matching: methods, similarity and threshold.
     #[command(flatten)]
     pub matching: MatchArgs,
 
-    /// How documents are read.
+    /// Options for reading documents.
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    /// How to work.
+    /// Threads, memory, progress and the limit on rejected records.
     #[command(flatten)]
     pub resources: ResourceArgs,
 }
 
-/// How an index is written to.
+/// Options for writing to an index.
 #[derive(Debug, Clone, Args)]
 pub struct WritingArgs {
     /// Wait for the disk: what was acknowledged then survives a power failure, too
     #[arg(long, help_heading = "Work")]
     pub sync: bool,
 
-    /// Documents of about so many bytes are kept in memory and in the log before they become a segment
+    /// Approximate size of the documents that are kept in memory and in the log before they become a segment
     #[arg(long, value_name = "SIZE", default_value = "32M", help_heading = "Work", value_parser = size)]
     pub tail: u64,
 }
 
 impl WritingArgs {
-    /// As the index wants it.
+    /// Converts the options to those of the index.
     pub fn writing(&self) -> Writing {
         Writing { sync: self.sync, tail_bytes: self.tail as usize }
     }
@@ -106,17 +106,17 @@ pub struct IndexAddArgs {
     #[arg(long, value_name = "FILE")]
     pub verdicts: Option<PathBuf>,
 
-    /// How it is written.
+    /// Options for writing to the index.
     #[command(flatten)]
     pub writing: WritingArgs,
 
-    /// How to work.
+    /// Threads, memory, progress and the limit on rejected records.
     #[command(flatten)]
     pub resources: ResourceArgs,
 }
 
 impl IndexAddArgs {
-    /// What is done when an id is there.
+    /// Returns the rule for a document whose id is already in the index.
     pub fn known(&self) -> Known {
         if self.replace { Known::Replace } else { Known::Refuse }
     }
@@ -133,11 +133,11 @@ pub struct IndexQueryArgs {
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<OsString>,
 
-    /// So many near-duplicates of each document are named
+    /// Most near-duplicates listed for each document
     #[arg(long, value_name = "N", default_value = "10", value_parser = whole)]
     pub limit: u64,
 
-    /// How to work.
+    /// Threads, memory, progress and the limit on rejected records.
     #[command(flatten)]
     pub resources: ResourceArgs,
 }
@@ -157,7 +157,7 @@ pub struct IndexRemoveArgs {
     #[arg(long, value_name = "FILE")]
     pub ids_from: Option<PathBuf>,
 
-    /// How it is written.
+    /// Options for writing to the index.
     #[command(flatten)]
     pub writing: WritingArgs,
 }
@@ -173,11 +173,11 @@ pub struct IndexMergeArgs {
     #[arg(value_name = "OTHER")]
     pub others: Vec<PathBuf>,
 
-    /// How it is written.
+    /// Options for writing to the index.
     #[command(flatten)]
     pub writing: WritingArgs,
 
-    /// How to work.
+    /// Threads, memory, progress and the limit on rejected records.
     #[command(flatten)]
     pub resources: ResourceArgs,
 }

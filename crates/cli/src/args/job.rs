@@ -17,7 +17,7 @@ use super::{InputArgs, max_rejected, other_field, positive, size};
 use crate::exit::Failure;
 use crate::progress::Style;
 
-/// Which documents are near-duplicates.
+/// Options that define which documents are near-duplicates.
 #[derive(Debug, Clone, Args)]
 pub struct MatchArgs {
     /// Method that proposes pairs; given several times, pairs that any of them proposes
@@ -27,7 +27,7 @@ pub struct MatchArgs {
     #[arg(long, value_name = "METHOD", default_value = "minhash", help_heading = "Matching")]
     pub method: Vec<String>,
 
-    /// What several methods propose together: any or all
+    /// Pairs to take of several methods: of any or of all
     #[arg(
         long,
         value_name = "WHICH",
@@ -45,7 +45,7 @@ pub struct MatchArgs {
     #[arg(long, value_name = "FILE", help_heading = "Matching")]
     pub lexicon: Option<PathBuf>,
 
-    /// What is measured: jaccard, containment, cosine, cosine-tf or edit
+    /// Similarity measure: jaccard, containment, cosine, cosine-tf or edit
     #[arg(long, value_name = "SIMILARITY", default_value = "jaccard", help_heading = "Matching", value_parser = similarity)]
     pub similarity: Similarity,
 
@@ -53,7 +53,7 @@ pub struct MatchArgs {
     #[arg(long, value_name = "N", default_value = "5", help_heading = "Matching", value_parser = positive)]
     pub shingle: NonZeroUsize,
 
-    /// How much similarity makes a near-duplicate
+    /// Least similarity of near-duplicates
     #[arg(long, value_name = "T", default_value = "0.8", help_heading = "Matching", value_parser = threshold)]
     pub threshold: Threshold,
 
@@ -77,9 +77,9 @@ pub struct MatchArgs {
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Matching", value_parser = super::whole)]
     pub seed: u64,
 
-    /// What candidates are measured by: disk keeps it, none reads their documents again, auto does what is faster
+    /// Storage of the data that candidates are measured by: disk keeps it, none reads their documents again, auto does what is faster
     ///
-    /// auto reads JSON lines again where they lie in files that are not compressed, and keeps it of all else.
+    /// auto reads JSON lines again where they lie in files that are not compressed, and keeps the data of everything else.
     #[arg(
         long,
         value_name = "WHERE",
@@ -103,7 +103,7 @@ pub struct MatchArgs {
     pub recipe: Option<PathBuf>,
 }
 
-/// In which order documents are taken.
+/// The order in which documents are taken.
 #[derive(Debug, Clone, Args)]
 pub struct OrderArgs {
     /// Take documents in the order of this field, not of the input; id orders them by their ids
@@ -134,7 +134,7 @@ pub(super) fn as_they_come(recipe: JobRecipe) -> Result<JobRecipe, Failure> {
     }
 }
 
-/// How the work of a job is done; nothing here changes a result.
+/// Options of resources, progress and rejected records of a job; none of them changes a result.
 #[derive(Debug, Clone, Args)]
 pub struct ResourceArgs {
     /// Threads to work on; all cores by default
@@ -147,7 +147,7 @@ pub struct ResourceArgs {
     #[arg(long, value_name = "SIZE", help_heading = "Work", value_parser = size)]
     pub memory: Option<u64>,
 
-    /// How to show progress: auto, plain, json or none
+    /// Progress display: auto, plain, json or none
     ///
     /// auto is a bar on a terminal and a line every ten seconds elsewhere; plain is such lines and json a line of
     /// JSON every second, both with one more at the end. With json all else on standard error is JSON, too, with message or error;
@@ -199,7 +199,7 @@ impl StartArgs {
     }
 }
 
-/// Where symbols wait until they are needed.
+/// The storage of the symbols that candidates are measured by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SpoolArg {
     /// In files, except of what can be read again as fast
@@ -259,11 +259,11 @@ pub struct DedupArgs {
     #[arg(long, value_name = "INDEX")]
     pub into: Option<PathBuf>,
 
-    /// Which document is kept: first, longest, shortest, field:NAME or field:NAME:desc
+    /// Document to keep among near-duplicates: first, longest, shortest, field:NAME or field:NAME:desc
     #[arg(long, value_name = "WHICH", default_value = "first", value_parser = keep, conflicts_with = "recipe")]
     pub keep: Keep,
 
-    /// How pairs become clusters: star or components
+    /// Clustering rule: star or components
     ///
     /// star removes a document only for a kept one that it is similar to; components removes all but one of
     /// documents that hang together through others.
@@ -296,7 +296,7 @@ pub struct DedupArgs {
     #[arg(long)]
     pub plan: bool,
 
-    /// What matches.
+    /// Options of matching: methods, similarity and threshold.
     #[command(flatten)]
     pub matching: MatchArgs,
 
@@ -304,7 +304,7 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub start: StartArgs,
 
-    /// How to work.
+    /// Threads, memory, progress and the limit on rejected records.
     #[command(flatten)]
     pub resources: ResourceArgs,
 }
@@ -313,7 +313,7 @@ pub struct DedupArgs {
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct LexiconArgs {
-    /// What else to do.
+    /// The subcommand, if one is given.
     #[command(subcommand)]
     pub command: Option<LexiconCommand>,
 
@@ -325,7 +325,7 @@ pub struct LexiconArgs {
     #[arg(short, long, value_name = "FILE", required = true)]
     pub output: Option<PathBuf>,
 
-    /// How to work.
+    /// Threads, memory, progress and the limit on rejected records.
     #[command(flatten)]
     pub resources: ResourceArgs,
 }
@@ -348,7 +348,7 @@ pub struct LexiconShowArgs {
     #[arg(value_name = "WORD")]
     pub words: Vec<String>,
 
-    /// How many of the most common words
+    /// Number of the most common words to show
     #[arg(short, long, value_name = "N", default_value = "20", value_parser = super::whole)]
     pub number: u64,
 
@@ -397,7 +397,7 @@ pub struct PairsArgs {
     #[command(flatten)]
     pub order: OrderArgs,
 
-    /// What matches.
+    /// Options of matching: methods, similarity and threshold.
     #[command(flatten)]
     pub matching: MatchArgs,
 
@@ -405,7 +405,7 @@ pub struct PairsArgs {
     #[command(flatten)]
     pub start: StartArgs,
 
-    /// How to work.
+    /// Threads, memory, progress and the limit on rejected records.
     #[command(flatten)]
     pub resources: ResourceArgs,
 }
@@ -434,7 +434,7 @@ impl ResourceArgs {
         ReadOptions { max_rejected: self.max_rejected.unwrap_or_default(), ..options }
     }
 
-    /// How the work is done.
+    /// Returns the threads, memory and spool of the job.
     pub fn settings(&self, spool: SpoolArg) -> Settings {
         let spool = match spool {
             SpoolArg::Auto => Spool::Auto,
@@ -461,7 +461,7 @@ impl DedupArgs {
         Ok(recipe)
     }
 
-    /// Which copies are made.
+    /// Returns the copies of the input shards to write.
     pub fn shards(&self) -> Shards {
         match self.write {
             WriteArg::None => Shards::None,
@@ -495,7 +495,7 @@ impl PairsArgs {
 }
 
 impl MatchArgs {
-    /// What matches, as recipes are made from it.
+    /// Returns the options of matching in the form that recipes are made from.
     pub fn asked(&self) -> Matching {
         Matching {
             methods: self.method.clone(),

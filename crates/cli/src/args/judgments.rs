@@ -44,7 +44,7 @@ pub enum RunsCommand {
     Dedup(Box<RunsDedupArgs>),
 }
 
-/// How judgments are read.
+/// Options for reading judgments.
 #[derive(Debug, Clone, Args)]
 pub struct QrelsArgs {
     /// Files of judgments, also compressed, or - for standard input
@@ -71,7 +71,7 @@ pub struct JudgmentsStatsArgs {
     pub json: bool,
 }
 
-/// Where files without near-duplicates go, and what is said of the rest.
+/// Output files: the lists without near-duplicates, and the list of what was removed.
 #[derive(Debug, Clone, Args)]
 pub struct LeftArgs {
     /// File for what stays; of several inputs, a folder for files of their names
@@ -83,7 +83,7 @@ pub struct LeftArgs {
     pub removed: Option<PathBuf>,
 }
 
-/// Which documents are near-duplicates of each other.
+/// The source of near-duplicates: known groups, or a corpus to find them in.
 #[derive(Debug, Clone, Args)]
 pub struct NearArgs {
     /// Known groups of near-duplicates: a folder of dedup, or JSON lines
@@ -106,15 +106,15 @@ pub struct NearArgs {
     #[arg(long, value_name = "CORPUS", num_args = 1.., help_heading = "Near-duplicates")]
     pub from: Vec<OsString>,
 
-    /// How documents are read.
+    /// Options for reading documents.
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    /// What matches.
+    /// Options of matching: methods, similarity and threshold.
     #[command(flatten)]
     pub matching: MatchArgs,
 
-    /// How to work.
+    /// Threads, memory, progress and the limit on rejected records.
     #[command(flatten)]
     pub resources: ResourceArgs,
 }
@@ -139,7 +139,7 @@ pub struct JudgmentsDedupArgs {
     #[command(flatten)]
     pub qrels: QrelsArgs,
 
-    /// What is written.
+    /// The output files.
     #[command(flatten)]
     pub left: LeftArgs,
 
@@ -147,17 +147,17 @@ pub struct JudgmentsDedupArgs {
     #[arg(long, value_name = "FILE")]
     pub conflicts: Option<PathBuf>,
 
-    /// Which document of a group stays for a topic: first or lowest-name
+    /// Document of a group that stays for a topic: first or lowest-name
     #[arg(long, value_name = "WHICH", default_value = "first", hide_possible_values = true)]
     pub keep: StaysArg,
 
-    /// What becomes of the others: remove or mark
+    /// Treatment of the other documents: remove or mark
     ///
-    /// mark leaves them there, with 0 in place of a grade that says relevant.
+    /// mark keeps them, with 0 in place of a grade that says relevant.
     #[arg(long, value_name = "WHAT", default_value = "remove", hide_possible_values = true)]
     pub others: LaterArg,
 
-    /// Which documents are near-duplicates.
+    /// The source of near-duplicates.
     #[command(flatten)]
     pub near: NearArgs,
 }
@@ -169,11 +169,11 @@ pub struct RunsDedupArgs {
     #[arg(value_name = "RUN", required = true)]
     pub files: Vec<PathBuf>,
 
-    /// What is written.
+    /// The output files.
     #[command(flatten)]
     pub left: LeftArgs,
 
-    /// Which documents are near-duplicates.
+    /// The source of near-duplicates.
     #[command(flatten)]
     pub near: NearArgs,
 }
@@ -188,7 +188,7 @@ pub enum StaysArg {
 }
 
 impl StaysArg {
-    /// What it means.
+    /// Returns the [`Stays`] that was typed.
     pub fn stays(self) -> Stays {
         match self {
             StaysArg::First => Stays::First,
@@ -207,7 +207,7 @@ pub enum LaterArg {
 }
 
 impl LaterArg {
-    /// What it means.
+    /// Returns the [`Later`] that was typed.
     pub fn later(self) -> Later {
         match self {
             LaterArg::Remove => Later::Remove,

@@ -67,14 +67,14 @@ pub struct LabCompareArgs {
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub methods: String,
 
-    /// What a near-duplicate is: a similarity, words per shingle, and a threshold
+    /// Definition of a near-duplicate: a similarity, words per shingle, and a threshold
     ///
     /// Such as edit:0.8, jaccard/5:0.8, jaccard/1:0.9 (sets of words), cosine/1:0.9 or cosine-tf:0.9. All are measured on
     /// words of --profile, but edit on those of yandex, as its paper does, unless --profile names another than web.
     #[arg(long, value_name = "TRUTH", default_value = "jaccard/5:0.8", value_parser = truth)]
     pub truth: Truth,
 
-    /// What recall is a share of: union or exact
+    /// Reference set of recall: union or exact
     ///
     /// union: the near-duplicates that some method finds. exact: all that there are, by the exact join, which jaccard,
     /// cosine and containment have.
@@ -85,7 +85,7 @@ pub struct LabCompareArgs {
     #[arg(long, value_name = "N", default_value = "200000", value_parser = positive)]
     pub most_measured: NonZeroUsize,
 
-    /// So many random pairs for people to look at, in review.jsonl; lookalike lab review shows them
+    /// Number of random pairs for people to judge, in review.jsonl; lookalike lab review shows them
     #[arg(long, value_name = "N", default_value = "100", value_parser = whole)]
     pub review: u64,
 
@@ -101,12 +101,12 @@ pub struct LabCompareArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// How to work.
+    /// Threads, memory, progress and the limit on rejected records.
     #[command(flatten)]
     pub resources: ResourceArgs,
 }
 
-/// What recall is a share of.
+/// The near-duplicates that recall is a share of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PoolArg {
     /// Near-duplicates that some method finds
@@ -142,7 +142,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "P", default_value = "0.95", value_parser = goal)]
     pub precision: f64,
 
-    /// What is measured: jaccard, containment or cosine
+    /// Similarity measure: jaccard, containment or cosine
     #[arg(long, value_name = "SIMILARITY", default_value = "jaccard", value_parser = super::job::similarity)]
     pub similarity: Similarity,
 
@@ -150,11 +150,11 @@ pub struct TuneArgs {
     #[arg(long, value_name = "N", default_value = "5", value_parser = positive)]
     pub shingle: NonZeroUsize,
 
-    /// How much similarity makes a near-duplicate
+    /// Least similarity of near-duplicates
     #[arg(long, value_name = "T", default_value = "0.8", value_parser = super::job::threshold)]
     pub threshold: Threshold,
 
-    /// Try at most so many documents, drawn so that near-duplicates stay together
+    /// Try at most N documents, drawn so that near-duplicates stay together
     #[arg(long, value_name = "N", default_value = "20000", value_parser = positive)]
     pub documents: NonZeroUsize,
 
@@ -170,7 +170,7 @@ pub struct TuneArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// How to work.
+    /// Threads, memory, progress and the limit on rejected records.
     #[command(flatten)]
     pub resources: ResourceArgs,
 }
@@ -186,11 +186,11 @@ pub struct CheckArgs {
     #[arg(value_name = "INPUT")]
     pub inputs: Vec<OsString>,
 
-    /// Look at so many documents at most, drawn so that near-duplicates stay together
+    /// Check at most N documents, drawn so that near-duplicates stay together
     #[arg(long, value_name = "N", default_value = "50000", value_parser = positive)]
     pub documents: NonZeroUsize,
 
-    /// Measure so many removals again
+    /// Measure N removals again
     #[arg(long, value_name = "N", default_value = "2000", value_parser = positive)]
     pub removals: NonZeroUsize,
 
@@ -202,7 +202,7 @@ pub struct CheckArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// How to work.
+    /// Threads, memory, progress and the limit on rejected records.
     #[command(flatten)]
     pub resources: ResourceArgs,
 }
@@ -222,7 +222,7 @@ pub struct ExperimentArgs {
     #[arg(short, long, value_name = "DIR", required_if_eq("all", "true"))]
     pub output: Option<PathBuf>,
 
-    /// What to look at; give it once for each file, folder or pattern
+    /// Corpus to look at; give it once for each file, folder or pattern
     ///
     /// By default a known collection of --data that suits the experiment, else a generated one.
     #[arg(long, value_name = "INPUT")]
@@ -238,7 +238,7 @@ pub struct ExperimentArgs {
     #[arg(long, value_name = "N", default_value = "20000", value_parser = positive)]
     pub documents: NonZeroUsize,
 
-    /// How documents of --corpus are read.
+    /// Options for reading the documents of `--corpus`.
     #[command(flatten)]
     pub reading: super::ReadingArgs,
 
@@ -250,7 +250,7 @@ pub struct ExperimentArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// How to work.
+    /// Threads, memory, progress and the limit on rejected records.
     #[command(flatten)]
     pub resources: ResourceArgs,
 }
@@ -272,7 +272,7 @@ pub struct ReviewArgs {
     #[arg(long, value_name = "N", default_value = "0", conflicts_with = "summary")]
     pub port: u16,
 
-    /// Who judges, for labels of several people in one file
+    /// Name of the judge, for labels of several people in one file
     #[arg(long, value_name = "NAME")]
     pub by: Option<String>,
 

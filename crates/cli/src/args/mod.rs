@@ -1,4 +1,4 @@
-//! What can be typed. Each option says once what it means; help texts come from here.
+//! The commands and options of the program. Their doc comments are the help texts.
 
 mod bench;
 mod census;
@@ -57,7 +57,7 @@ pub use urls::{MatchingArg, SnapshotArgs, UrlsArgs};
 #[derive(Debug, Parser)]
 #[command(name = "lookalike", version, arg_required_else_help = true)]
 pub struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -198,7 +198,7 @@ pub enum CorpusCommand {
     Apply(ApplyArgs),
 }
 
-/// Which documents to read, and how.
+/// The documents to read, and the options for reading them.
 #[derive(Debug, Clone, Args)]
 pub struct InputArgs {
     /// Files, folders, patterns, s3://, gs:// or az:// addresses, or - for standard input
@@ -214,7 +214,7 @@ pub struct InputArgs {
     #[arg(long, conflicts_with = "inputs")]
     pub sample: bool,
 
-    /// How they are read.
+    /// Options for reading the documents.
     #[command(flatten)]
     pub reading: ReadingArgs,
 }
@@ -229,8 +229,8 @@ pub(crate) fn open(inputs: &[impl AsRef<OsStr>], options: ReadOptions) -> Result
 }
 
 impl InputArgs {
-    /// Opens the corpus that was asked for, however many of its records are rejected. Nothing of it is read: whoever has a cap on memory
-    /// bounds the decoders first, and then calls [`Corpus::look`] for the fields that were named.
+    /// Opens the corpus that was asked for, however many of its records are rejected. Nothing of it is read: a caller with a cap on
+    /// memory bounds the decoders first, and then calls [`Corpus::look`] for the fields that were named.
     pub fn corpus(&self) -> Result<Corpus, Failure> {
         self.corpus_with(ReadOptions { max_rejected: MaxRejected::EVERYTHING, ..self.reading.options() })
     }
@@ -246,13 +246,13 @@ impl InputArgs {
         open(&self.inputs, options)
     }
 
-    /// What is made of a document.
+    /// Returns the part of a document that is taken as its text.
     pub fn content_mode(&self) -> ContentMode {
         self.reading.content_mode()
     }
 }
 
-/// How documents are read, and what is taken of them.
+/// Options for reading documents and for taking text from them.
 #[derive(Debug, Clone, Args)]
 pub struct ReadingArgs {
     /// Format of every input, instead of what its content shows
@@ -292,7 +292,7 @@ pub struct ReadingArgs {
     #[arg(long, value_name = "LIST", default_value = "0", help_heading = "Reading", value_parser = asked::namespaces)]
     pub namespaces: Namespaces,
 
-    /// What is taken of a document: page, main or email
+    /// Part of a document to take: page, main or email
     ///
     /// page is all visible text, main leaves out menus and footers, email is the subject and body of a message.
     /// By default the page; under the profile kolcz, messages are read as e-mail.
@@ -307,12 +307,12 @@ pub struct ReadingArgs {
 }
 
 impl ReadingArgs {
-    /// As recipes have it.
+    /// Returns the options as recipes store them.
     pub fn recipe(&self) -> lookalike::engine::recipe::Reading {
         self.asked().recipe(lookalike::engine::recipe::Task::Dedup).reading
     }
 
-    /// How documents are read, as recipes are made from it.
+    /// Returns the options of reading in the form that recipes are made from.
     pub fn asked(&self) -> Documents {
         let content = self.content.map(|content| match content {
             ContentArg::Page => ContentMode::Page,
@@ -322,7 +322,7 @@ impl ReadingArgs {
         Documents { reading: self.options(), content, profile: self.profile.clone() }
     }
 
-    /// How records become documents.
+    /// Returns the options by which records become documents.
     pub fn options(&self) -> ReadOptions {
         ReadOptions {
             fields: Fields {
@@ -339,7 +339,7 @@ impl ReadingArgs {
         }
     }
 
-    /// What is made of a document.
+    /// Returns the part of a document that is taken as its text.
     pub fn content_mode(&self) -> ContentMode {
         self.asked().content_mode()
     }
@@ -371,10 +371,10 @@ fn max_rejected(text: &str) -> Result<MaxRejected, String> {
     text.parse()
 }
 
-/// How the work is done; nothing here changes a result.
+/// Options of memory, progress and rejected records; none of them changes a result.
 #[derive(Debug, Clone, Args)]
 pub struct WorkArgs {
-    /// How to show progress: auto, plain, json or none
+    /// Progress display: auto, plain, json or none
     ///
     /// auto is a bar on a terminal and a line every ten seconds elsewhere; plain is such lines and json a line of
     /// JSON every second, both with one more at the end. With json all else on standard error is JSON, too, with message or error;
@@ -441,7 +441,7 @@ pub struct StatsArgs {
     #[arg(long, value_name = "N", help_heading = "Work", value_parser = positive)]
     pub threads: Option<NonZeroUsize>,
 
-    /// How to work.
+    /// Memory, progress and the handling of rejected records.
     #[command(flatten)]
     pub work: WorkArgs,
 }
@@ -473,11 +473,11 @@ pub struct HeadArgs {
     #[command(flatten)]
     pub input: InputArgs,
 
-    /// How many documents
+    /// Number of documents to show
     #[arg(short, long, value_name = "N", default_value = "10", value_parser = whole)]
     pub number: u64,
 
-    /// What to show of each: text, words, sentences or shingles
+    /// Form of each document: text, words, sentences or shingles
     #[arg(long, value_name = "WHAT", default_value = "text", hide_possible_values = true)]
     pub show: Show,
 
@@ -490,7 +490,7 @@ pub struct HeadArgs {
     pub strict: bool,
 }
 
-/// What `corpus head` shows of a document.
+/// The form in which `corpus head` shows a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Show {
     /// Its text
@@ -529,19 +529,19 @@ pub struct DiffArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// When to use colours: auto, always or never
+    /// Use of colours: auto, always or never
     ///
     /// auto is on a terminal, unless the variable NO_COLOR is set. Without colours, [-words-] stand only in A and
     /// {+words+} only in B.
     #[arg(long, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     pub color: ColorArg,
 
-    /// How they are read.
+    /// Options for reading the documents.
     #[command(flatten)]
     pub reading: ReadingArgs,
 }
 
-/// When to use colours.
+/// The use of colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ColorArg {
     /// On a terminal
@@ -565,7 +565,7 @@ pub struct ConvertArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
-    /// How to work.
+    /// Memory, progress and the handling of rejected records.
     #[command(flatten)]
     pub work: WorkArgs,
 }
@@ -583,7 +583,7 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "LIST")]
     pub removed: PathBuf,
 
-    /// What documents are known by: id or n
+    /// Key by which the list names documents: id or n
     ///
     /// By id all documents go that bear a listed id. By n, which counts all records of the input from 0, single documents go;
     /// the input must be the one that the list was made from, and is checked by the ids of the list.
@@ -598,12 +598,12 @@ pub struct ApplyArgs {
     #[arg(long, value_name = "N", help_heading = "Work", value_parser = positive)]
     pub threads: Option<NonZeroUsize>,
 
-    /// How to work.
+    /// Memory, progress and the handling of rejected records.
     #[command(flatten)]
     pub work: WorkArgs,
 }
 
-/// What documents are known by.
+/// The key by which a list names documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ByArg {
     /// Their ids
@@ -615,7 +615,7 @@ pub enum ByArg {
 /// `corpus generate`
 #[derive(Debug, Args)]
 pub struct GenerateArgs {
-    /// How many documents; with --crawls, those of the new crawl
+    /// Number of documents; with --crawls, of the new crawl
     #[arg(long, value_name = "N", default_value = "10000", value_parser = whole)]
     pub documents: u64,
 
@@ -645,15 +645,15 @@ pub struct GenerateArgs {
     #[arg(long, value_name = "N", requires = "crawls", value_parser = whole)]
     pub old: Option<u64>,
 
-    /// How many of them were judged; a fifth of them by default
+    /// Judged documents of the old crawl; a fifth of them by default
     #[arg(long, value_name = "N", requires = "crawls", value_parser = whole)]
     pub judged: Option<u64>,
 
-    /// How many files the new crawl comes in, up to 100
+    /// Number of files of the new crawl, up to 100
     #[arg(long, value_name = "N", requires = "crawls", default_value = "20", value_parser = segments)]
     pub segments: u32,
 
-    /// How to show progress: auto, plain, json or none
+    /// Progress display: auto, plain, json or none
     ///
     /// auto is a bar on a terminal and a line every ten seconds elsewhere; plain is such lines and json a line of
     /// JSON every second, both with one more at the end. With json all else on standard error is JSON, too, with message or error;

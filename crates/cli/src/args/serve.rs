@@ -60,7 +60,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", default_value = "32", help_heading = "Limits", value_parser = positive)]
     pub concurrency: NonZeroUsize,
 
-    /// How long a request may take to arrive and to wait for its turn
+    /// Time limit for a request to arrive and to wait for its turn
     ///
     /// In seconds, or with ms, s or m behind the number. Slower bodies are answered with 408.
     #[arg(long, value_name = "TIME", default_value = "30s", help_heading = "Limits", value_parser = duration)]
@@ -70,9 +70,9 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", help_heading = "Limits", value_parser = positive)]
     pub threads: Option<NonZeroUsize>,
 
-    /// What is said of each request on standard error: json, text or none
+    /// Format of the request log on standard error: json, text or none
     ///
-    /// Never what documents, questions or tokens say.
+    /// The log never holds the text of documents, queries or tokens.
     #[arg(long, value_name = "FORMAT", default_value = "json", hide_possible_values = true)]
     pub log: LogArg,
 }
@@ -84,7 +84,7 @@ impl ServeArgs {
     }
 }
 
-/// What is said of each request.
+/// The format of the request log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LogArg {
     /// One JSON object a line

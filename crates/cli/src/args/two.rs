@@ -21,7 +21,7 @@ use crate::exit::Failure;
 /// Parts of the right side that are counted by themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SegmentArg {
-    /// What each --with names
+    /// All inputs of a --with
     With,
     /// Each input
     Input,
@@ -52,7 +52,7 @@ pub struct CompareArgs {
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
 
-    /// What is a segment of the right side, counted by itself and accumulated: with, input or file
+    /// Segments of the right side, counted one by one and accumulated: with, input or file
     #[arg(long, value_name = "WHAT", default_value = "with", hide_possible_values = true)]
     pub segment: SegmentArg,
 
@@ -68,11 +68,11 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub order: OrderArgs,
 
-    /// How documents are read.
+    /// Options for reading documents.
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    /// What matches.
+    /// Options of matching: methods, similarity and threshold.
     #[command(flatten)]
     pub matching: MatchArgs,
 
@@ -80,12 +80,12 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub start: StartArgs,
 
-    /// How to work.
+    /// Threads, memory, progress and the limit on rejected records.
     #[command(flatten)]
     pub resources: ResourceArgs,
 }
 
-/// Where judgments go.
+/// The near-duplicates that get the judgments of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum MatchesArg {
     /// To the most similar near-duplicate
@@ -129,11 +129,11 @@ pub struct TransferArgs {
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
 
-    /// Which near-duplicates of a judged document get its judgments: best or all
+    /// Near-duplicates of a judged document that get its judgments: best or all
     #[arg(long, value_name = "WHICH", default_value = "best", hide_possible_values = true)]
     pub matches: MatchesArg,
 
-    /// What is a segment of the new corpus, counted by itself and accumulated: with (all of it), input or file
+    /// Segments of the new corpus, counted one by one and accumulated: with (all of it), input or file
     #[arg(long, value_name = "WHAT", default_value = "with", hide_possible_values = true)]
     pub segment: SegmentArg,
 
@@ -141,15 +141,15 @@ pub struct TransferArgs {
     #[arg(long, value_name = "N", value_parser = positive)]
     pub forecast: Option<NonZeroUsize>,
 
-    /// How many found documents of each method go into review.jsonl, for lookalike lab review
+    /// Number of found documents of each method in review.jsonl, for lookalike lab review
     #[arg(long, value_name = "N", default_value = "100", value_parser = super::whole)]
     pub review: u64,
 
-    /// How documents are read.
+    /// Options for reading documents.
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    /// What matches.
+    /// Options of matching: methods, similarity and threshold.
     #[command(flatten)]
     pub matching: MatchArgs,
 
@@ -157,7 +157,7 @@ pub struct TransferArgs {
     #[command(flatten)]
     pub start: StartArgs,
 
-    /// How to work.
+    /// Threads, memory, progress and the limit on rejected records.
     #[command(flatten)]
     pub resources: ResourceArgs,
 }
@@ -175,7 +175,7 @@ impl TransferArgs {
         Ok(recipe)
     }
 
-    /// Where judgments go.
+    /// Returns the near-duplicates that get the judgments of a document.
     pub fn matches(&self) -> Matches {
         match self.matches {
             MatchesArg::Best => Matches::Best,

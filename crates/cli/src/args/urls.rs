@@ -41,7 +41,7 @@ pub struct UrlsArgs {
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
 
-    /// When two addresses are one: exact, normal or canonical
+    /// Rule by which two addresses are the same: exact, normal or canonical
     ///
     /// exact: letter by letter. normal: without case of scheme and host, default port, fragment and empty path. canonical: also
     /// without the difference of http and https, www., a slash or index page at the end, needless %XX, session ids (jsessionid,
@@ -61,7 +61,7 @@ pub struct UrlsArgs {
     #[arg(long, value_name = "QRELS", num_args = 1.., help_heading = "Matching")]
     pub judgments: Vec<PathBuf>,
 
-    /// What is measured of the two documents behind a shared address: jaccard, containment, cosine, cosine-tf or edit
+    /// Similarity measure of the two documents of a shared address: jaccard, containment, cosine, cosine-tf or edit
     ///
     /// Where several documents of a side have the address, the first of each side is measured.
     #[arg(long, value_name = "SIMILARITY", default_value = "jaccard", help_heading = "Matching", value_parser = similarity)]
@@ -71,7 +71,7 @@ pub struct UrlsArgs {
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Matching", value_parser = positive)]
     pub shingle: NonZeroUsize,
 
-    /// From which similarity on two documents count as near
+    /// Least similarity of two documents that count as near
     #[arg(long, value_name = "T", default_value = "0.9", help_heading = "Matching", value_parser = threshold)]
     pub threshold: Threshold,
 
@@ -83,7 +83,7 @@ pub struct UrlsArgs {
     )]
     pub no_similarity: bool,
 
-    /// How records are read.
+    /// Options for reading records.
     #[command(flatten)]
     pub reading: ReadingArgs,
 
@@ -91,13 +91,13 @@ pub struct UrlsArgs {
     #[command(flatten)]
     pub start: StartArgs,
 
-    /// How to work.
+    /// Threads, memory, progress and the limit on rejected records.
     #[command(flatten)]
     pub resources: ResourceArgs,
 }
 
 impl UrlsArgs {
-    /// What is measured, if anything is.
+    /// Returns the similarity to measure; none with `--no-similarity`.
     pub fn measure(&self) -> Option<Measure> {
         let Self { similarity, threshold, shingle, .. } = *self;
         (!self.no_similarity).then_some(Measure { similarity, threshold, shingle: shingle.get() })

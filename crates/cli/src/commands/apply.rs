@@ -78,7 +78,7 @@ fn find(
     Ok((patch.settle(&surveys)?, told))
 }
 
-/// What is written from what, in one word.
+/// Returns a digest of everything that decides the copy: version, shards, options, content mode and patch.
 fn ticket(corpus: &Corpus, args: &ApplyArgs, patch: &Patch) -> String {
     let shards: Vec<String> = corpus
         .shards()

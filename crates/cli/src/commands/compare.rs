@@ -61,7 +61,7 @@ pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
     Ok(super::job::ended(&shown.reasons, rejected, args.resources.strict))
 }
 
-/// What no recipe says of the question.
+/// Describes the options that the recipe does not hold: segments, forecast and snapshots.
 fn asked(args: &CompareArgs) -> String {
     let snapshots: Vec<usize> = args.with.snapshots.iter().map(Vec::len).collect();
     format!("segments {:?}, forecast {:?}, snapshots {snapshots:?}", args.segment, args.forecast)
@@ -102,7 +102,7 @@ fn work(mut open: OpenJob, args: &CompareArgs, watch: &Arc<Watch>) -> Result<(),
     Ok(())
 }
 
-/// What is printed of `summary.json`.
+/// The parts of `summary.json` that are printed.
 #[derive(Deserialize)]
 struct Shown {
     left: ShownSide,

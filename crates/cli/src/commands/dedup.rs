@@ -14,7 +14,7 @@ use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
 
-/// Where the sample's results go if nothing else is said.
+/// The folder for the results of `--sample`, unless another one is named.
 pub(super) const SAMPLE_FOLDER: &str = "lookalike-sample";
 
 pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {

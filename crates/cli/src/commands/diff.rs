@@ -53,7 +53,7 @@ pub(crate) fn run(args: &DiffArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
     Ok(Outcome::Done)
 }
 
-/// Which document was asked for.
+/// The document that was asked for.
 #[derive(Debug, PartialEq, Eq)]
 struct Name<'a> {
     corpus: OsString,
@@ -99,7 +99,7 @@ impl<'a> Name<'a> {
         self.only(pages)
     }
 
-    /// After so many documents there is nothing left to learn.
+    /// Returns the number of documents after which the search ends: one with the id, or without an id two, which is one too many.
     fn wanted(&self) -> usize {
         if self.id.is_some() { 1 } else { 2 }
     }
@@ -134,7 +134,7 @@ impl Page {
     }
 }
 
-/// What was measured between two documents.
+/// The measurements between two documents.
 struct Measured<'a> {
     a: &'a Page,
     b: &'a Page,
@@ -162,7 +162,7 @@ struct JsonSide<'a> {
     id: &'a str,
     url: Option<&'a str>,
     shingles: u64,
-    /// How much of it is in the other.
+    /// The share of its shingles that are in the other.
     containment: Option<f64>,
 }
 
@@ -217,7 +217,7 @@ fn words(count: u64) -> String {
     format!("{} {}", thousands(count), if count == 1 { "word" } else { "words" })
 }
 
-/// What stands around words of each fate.
+/// The strings before and after removed, added and folded words.
 struct Paint {
     removed: (&'static str, &'static str),
     added: (&'static str, &'static str),

@@ -16,7 +16,7 @@ use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total};
 
-/// Where known collections are looked for unless another place is named.
+/// The folder of known collections, unless another one is named.
 const DATA: &str = "../shared/data";
 
 pub(crate) fn run(args: &ExperimentArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {

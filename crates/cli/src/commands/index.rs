@@ -25,7 +25,7 @@ use crate::console::tell;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
 
-/// So many rejections are told one by one.
+/// The most refused documents, or missing ids, that are reported one by one.
 const TOLD: u64 = 10;
 
 /// Documents of another index that are added at once.
@@ -88,7 +88,7 @@ fn create(args: &IndexCreateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure
     Ok(Outcome::Done)
 }
 
-/// What became of the documents of an input.
+/// Counts of the documents of an input, by outcome.
 #[derive(Debug, Default)]
 struct Tally {
     new: u64,

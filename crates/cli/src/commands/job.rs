@@ -1,4 +1,4 @@
-//! What the commands that run jobs share.
+//! Helpers of the commands that run jobs.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -36,7 +36,7 @@ pub(crate) fn outside(inputs: &[OsString], output: &Path) -> Result<(), Failure>
     Ok(lookalike::asked::outside(inputs, output)?)
 }
 
-/// What a command shows of the `summary.json` that stands in a folder, whoever wrote it.
+/// Reads the fields that a command shows from the `summary.json` of a folder, whichever command wrote it.
 pub(crate) fn summary<T: DeserializeOwned>(folder: &Path) -> Result<T, Failure> {
     let path = folder.join("summary.json");
     let text = std::fs::read(&path)
@@ -45,14 +45,14 @@ pub(crate) fn summary<T: DeserializeOwned>(folder: &Path) -> Result<T, Failure> 
         .map_err(|error| Failure::Missing(format!("{} is damaged: {error}", path.display())))
 }
 
-/// What is shown of one of two corpora.
+/// The counts that are shown for one of two corpora.
 #[derive(Deserialize)]
 pub(crate) struct ShownSide {
     pub(crate) documents: u64,
     pub(crate) rejected: u64,
 }
 
-/// How a finished job ends.
+/// Returns the outcome of a finished job, and reports why records were rejected.
 pub(crate) fn outcome(summary: &Summary, strict: bool) -> Outcome {
     ended(&summary.reasons, summary.all_rejected(), strict)
 }

@@ -33,7 +33,7 @@ pub(crate) fn dedup(args: &JudgmentsDedupArgs, watch: &Arc<Watch>) -> Result<Out
     Ok(outcome)
 }
 
-/// What `--json` prints. Stable: other programs read it.
+/// The object that `--json` prints. Stable: other programs read it.
 #[derive(Serialize)]
 struct Summary {
     files: Vec<Tally>,
@@ -84,7 +84,7 @@ fn grades(tally: &Tally) -> String {
     parts.join(", ")
 }
 
-/// What a reader of the table might wonder about.
+/// Writes the counts of lines and judgments that explain a row of the table.
 fn remarks(out: &mut impl Write, tally: &Tally) -> std::io::Result<()> {
     let parts = [
         (tally.blank, "blank lines"),

@@ -1,4 +1,4 @@
-//! What the commands of the lab share.
+//! Helpers of the commands of the lab.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -40,7 +40,7 @@ pub(crate) fn collection(
     })
 }
 
-/// What a corpus is called in a title.
+/// Returns the name of a corpus for titles.
 pub(crate) fn name_of(inputs: &[OsString]) -> String {
     // Folders are named after it, too: what ends in .. has a name once it is resolved.
     let name = |input: &OsString| {
@@ -84,12 +84,12 @@ pub(crate) fn make_folder(folder: &Path, command: &str) -> Result<(), Failure> {
     std::fs::write(&mark, format!("{command}\n")).map_err(failed)
 }
 
-/// How a command ends that read a corpus.
+/// Returns the outcome of a command that read a corpus.
 pub(crate) fn outcome(shelf: &Shelf, strict: bool) -> Outcome {
     if strict && shelf.facts().rejected > 0 { Outcome::Rejected } else { Outcome::Done }
 }
 
-/// Does `work` on so many threads.
+/// Runs `work` on this number of threads.
 pub(crate) fn on_threads<T: Send, E: Send + Into<Failure>>(
     threads: usize,
     work: impl FnOnce() -> Result<T, E> + Send,

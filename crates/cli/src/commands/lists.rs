@@ -1,4 +1,4 @@
-//! What the commands on judgments and runs share: files in, near-duplicates among their documents, files out.
+//! Helpers of the commands on judgments and runs: files in, near-duplicates among their documents, files out.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -38,7 +38,7 @@ pub(super) fn read_all<T>(
     files.iter().map(|file| Ok(read(&name_of(file), List::open(file)?)?)).collect()
 }
 
-/// Where each file goes: one input to a file, several to files of their names in a folder.
+/// The output file of each input: one input goes to a file, several to files of their names in a folder.
 pub(super) struct Targets {
     files: Vec<PathBuf>,
     folder: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! What is told of rejected records: the first few on standard error, all of them in a file on request.
+//! Reports of rejected records: the first few on standard error, all of them in a file on request.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -13,7 +13,7 @@ use crate::console::tell;
 use crate::exit::Outcome;
 use crate::progress::thousands;
 
-/// So many rejections are told one by one.
+/// The most rejections that are reported one by one.
 const TOLD: u64 = 10;
 
 /// One line of `rejected.jsonl`.
@@ -121,7 +121,7 @@ impl Rejections {
         Ok(())
     }
 
-    /// Fails when more records were rejected than may be, beside so many documents.
+    /// Fails when more records were rejected than may be, beside this number of documents.
     pub(crate) fn check(&self, documents: u64, most: MaxRejected) -> Result<(), CorpusError> {
         let mut losses = self.losses.clone();
         losses.records += documents;

@@ -283,7 +283,7 @@ impl Tally {
 
 const PERCENTILES: [u64; 8] = [0, 10, 25, 50, 75, 90, 99, 100];
 
-/// What `--json` prints. Stable: other programs read it.
+/// The object that `--json` prints. Stable: other programs read it.
 #[derive(Serialize)]
 struct Summary<'a> {
     shards: u64,

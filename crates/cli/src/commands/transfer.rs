@@ -79,7 +79,7 @@ fn read(args: &TransferArgs) -> Result<Vec<Judgments>, Failure> {
     Ok(files)
 }
 
-/// What is asked for, in a number.
+/// Returns a digest of the request: recipe, judgments, shards and options.
 fn asked(args: &TransferArgs, recipe: &JobRecipe, files: &[Judgments], corpora: [&Corpus; 2]) -> String {
     let shards = corpora.map(|corpus| {
         let mark = |shard: &lookalike::corpus::Shard| {
@@ -104,7 +104,7 @@ fn asked(args: &TransferArgs, recipe: &JobRecipe, files: &[Judgments], corpora: 
     format!("{:032x}", hash::digest(all.as_bytes()))
 }
 
-/// What was asked for when the folder was filled; none when it is not. Results of something else are refused.
+/// Returns the digest of the request whose results the folder holds; none when it holds none. Results of another command are refused.
 fn finished(folder: &Path) -> Result<Option<String>, Failure> {
     #[derive(Deserialize)]
     struct Before {
@@ -223,7 +223,7 @@ fn wanted(args: &TransferArgs, open: &OpenJob, watch: &Watch) -> Result<Wanted, 
     })
 }
 
-/// What is printed of `summary.json`.
+/// The parts of `summary.json` that are printed.
 #[derive(Deserialize)]
 struct Shown {
     judged: u64,

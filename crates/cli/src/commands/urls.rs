@@ -66,7 +66,7 @@ fn request(args: &UrlsArgs) -> Result<Request, Failure> {
     })
 }
 
-/// What each side is called. Where two have one name, all are told apart by the folders that they lie in, or by their places.
+/// Returns the names of the sides. Where two have the same name, all are told apart by the folders that they lie in, or by numbers.
 fn names(inputs: &[&[OsString]]) -> Vec<String> {
     let one_name = |names: &[String]| names.iter().enumerate().any(|(at, name)| names[..at].contains(name));
     let mut names: Vec<String> = inputs.iter().map(|side| super::lab::name_of(side)).collect();

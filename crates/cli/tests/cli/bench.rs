@@ -217,7 +217,7 @@ pub(crate) fn assert_same(one: &BTreeMap<String, Vec<u8>>, two: &BTreeMap<String
     }
 }
 
-/// What a finished `dedup` says.
+/// The results of a finished `dedup`.
 pub(crate) struct Decisions {
     pub(crate) removed: Vec<Value>,
     pub(crate) clusters: Vec<Value>,

@@ -12,7 +12,7 @@ fn census(words: &str) -> Invocation {
     lookalike(["census"].into_iter().chain(words.split_whitespace()))
 }
 
-/// What `--json` prints.
+/// Parses the output of `--json`.
 fn json(done: &Done) -> Value {
     serde_json::from_str(&done.stdout).expect("standard output is JSON")
 }

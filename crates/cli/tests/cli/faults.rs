@@ -181,7 +181,8 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// How a run on damaged scratch files ended: its code and what it told.
+/// The outcome of a run on a damaged scratch file: `lied` if it ended well with wrong results, `unnamed` with the last line of a failure
+/// that has another code than 1 or does not name the file.
 struct Verdict {
     file: String,
     lied: bool,

@@ -1,4 +1,4 @@
-//! What --help and the results look like. A wanted change is accepted with `INSTA_UPDATE=always cargo test`.
+//! Snapshots of --help and of results. An intended change is accepted with `INSTA_UPDATE=always cargo test`.
 
 use super::support::{corpus, lookalike};
 

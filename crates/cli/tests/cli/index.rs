@@ -244,7 +244,7 @@ fn wait(until: &Path, time: Duration) {
     }
 }
 
-/// What verdicts say of each document, whether it was known or not; a last line may be cut off.
+/// Reads the verdict on each document, and whether it was known, by id; a last line may be cut off and is left out.
 fn told(verdicts: &Path) -> BTreeMap<String, (Value, Value, Value, bool)> {
     let text = fs::read_to_string(verdicts).unwrap_or_default();
     let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));

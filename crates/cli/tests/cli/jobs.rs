@@ -38,7 +38,7 @@ fn corpus(folder: &Folder) -> PathBuf {
     folder.join("in")
 }
 
-/// What an undisturbed run writes.
+/// Returns the results of an undisturbed run.
 fn undisturbed(input: &Path, options: &str) -> BTreeMap<String, Vec<u8>> {
     let folder = Folder::new();
     dedup(options).path(input).option("-o", folder.join("job")).run().exits(0);

@@ -46,7 +46,7 @@ fn truth(documents: &[Doc]) -> BTreeSet<Pair> {
 
 const METHODS: [&str; 4] = ["a4", "minhash:values=32,bands=4,rows=4", "imatch", "md5"];
 
-/// What each method accepts by its own word.
+/// Returns the pairs that each method accepts without verification.
 fn accepted(folder: &Folder, input: &Path) -> BTreeMap<&'static str, BTreeSet<Pair>> {
     let one = |(number, method): (usize, &'static str)| {
         let out = folder.join(format!("{number}.jsonl"));

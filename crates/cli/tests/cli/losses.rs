@@ -12,7 +12,7 @@ fn good(number: usize) -> String {
     )
 }
 
-/// So many documents, and so many lines without a text behind them.
+/// Returns `documents` lines with a text, followed by `without` lines that have none.
 fn lines(documents: usize, without: usize) -> String {
     let bad = |number: usize| format!("{{\"id\":\"x{number}\",\"url\":\"http://x/{number}\"}}\n");
     (0..documents).map(good).chain((0..without).map(bad)).collect()

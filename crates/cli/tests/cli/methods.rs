@@ -26,7 +26,7 @@ fn run(input: &Path, options: &str) -> Vec<Value> {
     json_lines(&output)
 }
 
-/// What was printed, as JSON.
+/// Parses standard output as JSON.
 fn json(done: &Done) -> Value {
     serde_json::from_str(&done.stdout).unwrap()
 }

@@ -70,7 +70,7 @@ fn compare(words: &str) -> Invocation {
     lookalike(["compare", "--progress", "none"].into_iter().chain(words.split_whitespace()))
 }
 
-/// What a job wrote, without what says where its input stood.
+/// Returns the results of a job, without the parts that tell the location of its input.
 fn rows(job: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = results(job);
     files.retain(|name, _| {

@@ -370,7 +370,7 @@ fn fingerprints_that_were_made_elsewhere_are_compared_without_a_text() {
     }
 }
 
-/// What has no words by the run's profile is compared with nothing: that must not happen to fingerprints in silence.
+/// A document without words by the run's profile is compared with nothing: that must not happen to fingerprints in silence.
 #[test]
 fn fingerprints_that_the_profile_finds_no_word_in_are_rejected() {
     let folder = Folder::new();

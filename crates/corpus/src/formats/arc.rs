@@ -153,7 +153,7 @@ const LATER_FIELDS: [&str; 9] = [
     "Archive-length",
 ];
 
-/// What the first line of a record says.
+/// The parsed first line of a record.
 struct Line<'a> {
     url: &'a [u8],
     media_type: &'a [u8],

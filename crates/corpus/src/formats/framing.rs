@@ -1,4 +1,4 @@
-//! Where a record ends when its declared length may be wrong, and where the next one begins.
+//! Framing of records whose declared lengths may be wrong: the end of each, and the beginning of the next.
 //!
 //! Crawl files state the length of every record, and some of them lie: lengths were computed before line ends
 //! were changed, or a crawler was stopped halfway. A length is believed when a record, or the end, stands
@@ -14,16 +14,16 @@ use memchr::memmem::Finder;
 use crate::Compression;
 use crate::input::{Found, Stream};
 
-/// How a format's records are recognised.
+/// The pattern by which the records of a format are recognised.
 pub(super) trait Landmark {
-    /// How far the needle stands before the first byte of a record.
+    /// Number of bytes from the beginning of the needle to the first byte of a record.
     const BEFORE: usize;
     /// Bytes needed to recognise a record.
     const LOOKAHEAD: usize;
     /// Line ends behind each block.
     const SEPARATOR: usize;
 
-    /// What every record begins with, or has before it.
+    /// Returns a searcher for the bytes that every record begins with, or that stand before it.
     fn needle(&self) -> &Finder<'static>;
 
     /// True when a record begins at `at`.
@@ -33,7 +33,7 @@ pub(super) trait Landmark {
     fn may_begin(rest: &[u8]) -> bool;
 }
 
-/// How far a record reaches.
+/// The extent of a record.
 #[derive(Debug, PartialEq, Eq)]
 enum Extent {
     /// The whole record is in the window.
@@ -49,7 +49,7 @@ enum Extent {
     TooLong,
 }
 
-/// What stands at the front of the window.
+/// The result of framing the front of the window.
 pub(super) enum Frame {
     /// A whole record with this block.
     Record(Range<usize>),
@@ -138,8 +138,8 @@ pub(crate) fn push_text(bytes: &[u8], out: &mut String) {
     }
 }
 
-/// So many line ends behind a block are taken with it. More than that is still a good sign, but no reason to
-/// fill the window.
+/// Most line ends behind a block that are taken with it. More of them also show that the record ends there, but
+/// are no reason to fill the window.
 const LINE_ENDS: usize = 64;
 
 /// Passes over line ends; false when the shard ends, or is damaged, before anything else.
@@ -269,8 +269,8 @@ fn up_to<L: Landmark>(stream: &Stream, head: usize, next: usize) -> Extent {
     Extent::Whole { block: head..head + block.len(), record: next }
 }
 
-/// What to make of a last record that should have gone on to `end`. When its compressed member is whole, and
-/// the record ends as records do, then nothing is missing and only the length is wrong.
+/// Delimits a last record that should have gone on to `end`. When its compressed member is whole, and the record
+/// ends as records do, then nothing is missing and only the length is wrong.
 fn cut<L: Landmark>(stream: &Stream, head: usize, end: usize) -> Extent {
     if stream.fault().is_some() {
         return Extent::Cut(complaint(stream));
@@ -284,12 +284,12 @@ fn cut<L: Landmark>(stream: &Stream, head: usize, end: usize) -> Extent {
     Extent::Cut(format!("the shard ends {missing} bytes before the record does"))
 }
 
-/// Why the window ends here.
+/// Returns the reason why the window ends here.
 fn complaint(stream: &Stream) -> String {
     stream.fault().unwrap_or("the shard ends inside the record").to_owned()
 }
 
-/// How many line ends `bytes` begin with, of those that are taken with a block.
+/// Counts the line ends that `bytes` begin with, up to `LINE_ENDS` of them.
 fn line_ends(bytes: &[u8]) -> usize {
     bytes.iter().take(LINE_ENDS).take_while(|byte| is_line_end(byte)).count()
 }

@@ -4,18 +4,18 @@ use std::io::Read;
 
 use lookalike_model::{Media, Reason};
 
-/// Why a response is no document, in the words of the table of skipped records.
+/// Reasons why a response is no document, as the table of skipped records names them.
 pub(super) const NO_TEXT: &str = "no text";
 const HTTP_STATUS: &str = "http status";
 
-/// What a block turned out to be.
+/// The content of a block.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Payload<'a> {
     /// Something with text in it.
     Document {
         media: Media,
         bytes: &'a [u8],
-        /// What the header says of the encoding.
+        /// The encoding that the header names.
         charset: Option<&'a str>,
     },
     /// No document, of this kind.
@@ -151,7 +151,7 @@ fn status(line: &[u8]) -> Option<u16> {
     std::str::from_utf8(code).ok()?.parse().ok()
 }
 
-/// What a media type says.
+/// The class of a media type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Html,
@@ -219,7 +219,7 @@ const NO_TEXT_TYPES: [&str; 20] = [
     "text/dns",
 ];
 
-/// How text is to be made from a body; `None` when there is none in it.
+/// Returns the kind of text in a body, HTML or plain; `None` when there is none in it.
 fn media(content_type: &[u8], body: &[u8]) -> Option<Media> {
     match Kind::of(content_type) {
         Kind::Html => Some(Media::Html),

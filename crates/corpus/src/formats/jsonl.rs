@@ -81,7 +81,7 @@ impl Jsonl {
     }
 }
 
-/// What stands at the front of the window.
+/// The result of framing the front of the window.
 enum Frame {
     /// A whole line, `used` bytes long with its end.
     Line,
@@ -322,7 +322,7 @@ enum Value {
     None,
     /// A stretch of the line.
     Line(usize, usize),
-    /// So many bytes of the buffer.
+    /// A value in the buffer, of this length in bytes.
     Buffer(usize),
 }
 
@@ -568,7 +568,7 @@ mod tests {
         read_all(&mut Jsonl::new(stream, ledger))
     }
 
-    /// What is said of a line that is rejected.
+    /// Returns the reason for which a line is rejected.
     fn complaint_of(line: &[u8]) -> String {
         match jsonl(line).next().unwrap() {
             Some(Item::Rejected(rejection)) => rejection.reason.to_string(),

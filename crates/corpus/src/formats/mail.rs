@@ -17,7 +17,7 @@ use crate::{CorpusError, Item};
 
 const FROM: &[u8] = b"From ";
 
-/// What must be seen to know a message's beginning: an empty line, then `From `.
+/// Number of bytes that show a message's beginning: an empty line, then `From `.
 const BOUNDARY: usize = b"\n\r\nFrom ".len();
 
 pub(crate) struct Mbox {
@@ -112,7 +112,7 @@ impl Mbox {
     }
 }
 
-/// What stands at the front of the window.
+/// The result of framing the front of the window.
 enum Frame {
     /// A whole message, `used` bytes long with the empty line behind it.
     Message,
@@ -122,7 +122,7 @@ enum Frame {
     End,
 }
 
-/// What one step through the shard gives.
+/// The result of one step through the shard.
 enum Step {
     Message,
     Rejected(u64, Reason),
@@ -183,7 +183,7 @@ fn message_id(message: &[u8]) -> Option<&str> {
     None
 }
 
-/// Where the header field at the front ends: behind the first line that no folded line follows.
+/// Returns the end of the header field at the front: behind the first line that no folded line follows.
 fn field_end(bytes: &[u8]) -> usize {
     let folded = |at: usize| matches!(bytes.get(at + 1), Some(b' ' | b'\t'));
     // The empty line ends the header even when the body begins with a blank.

@@ -87,7 +87,7 @@ impl MediaWiki {
         }
     }
 
-    /// What stands between pages is the beginning or the end of a dump, or does not belong there.
+    /// Reads the bytes between pages: the beginning or the end of a dump; anything else is rejected.
     fn read_between(&mut self, position: u64, length: usize) -> Step {
         let mut between = &self.stream.window()[..length];
         if let Some(rest) = between.strip_prefix(b"</mediawiki>") {
@@ -284,7 +284,7 @@ impl MediaWiki {
     }
 }
 
-/// What one step through the dump gives.
+/// The result of one step through the dump.
 enum Step {
     /// A document that begins at this offset.
     Document(u64),
@@ -295,7 +295,7 @@ enum Step {
     End,
 }
 
-/// What stands where a revision begins.
+/// The result of framing a revision.
 enum Frame {
     Whole,
     /// The page ends before the revision does.
@@ -365,7 +365,7 @@ impl Tag {
     }
 }
 
-/// Where a search for tags ended.
+/// The result of a search for tags.
 enum Sight {
     Tag(Tag, usize),
     /// The shard ends, or is damaged, before a tag.
@@ -432,7 +432,7 @@ struct Header {
     redirect: bool,
     /// Address of the page; empty when the dump does not name its site.
     url: String,
-    /// How many revisions have been seen.
+    /// Number of revisions seen.
     revisions: u64,
 }
 
@@ -472,7 +472,7 @@ impl Header {
     }
 }
 
-/// What a revision says about its text.
+/// The state of a revision's text in the dump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Body {
     Text,

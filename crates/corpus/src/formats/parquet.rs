@@ -41,7 +41,7 @@ use crate::{CorpusError, Fields, Item};
 /// Most rows of a column that are decoded at once.
 pub(crate) const BATCH_ROWS: usize = 4096;
 
-/// About how much is decoded at once of columns that may have many values in a row, by the sizes in the metadata.
+/// Bytes decoded at once, about, of columns that may have many values in a row, by the sizes in the metadata.
 const BATCH_BYTES: u64 = 4 << 20;
 
 pub(crate) struct ParquetShard {
@@ -176,7 +176,7 @@ impl ParquetShard {
     }
 }
 
-/// What one step through the file gives.
+/// The result of one step through the file.
 enum Step {
     Row,
     Rejected(u64, Reason),
@@ -306,7 +306,7 @@ struct Group {
     /// Number of its first row in the file.
     first: u64,
     rows: u64,
-    /// How many of its rows have been handed out.
+    /// Number of its rows that have been handed out.
     passed: u64,
     id: Option<Column>,
     text: Option<Column>,
@@ -445,7 +445,7 @@ fn size_on_disk(group: &RowGroupMetaData) -> u64 {
     sizes.fold(0, u64::saturating_add)
 }
 
-/// How many rows of the `leaves` make a batch.
+/// Returns the number of rows of the `leaves` that make a batch.
 pub(crate) fn batch_rows(group: &RowGroupMetaData, leaves: impl Iterator<Item = usize>) -> usize {
     let sizes = leaves.map(|leaf| u64::try_from(group.column(leaf).uncompressed_size()).unwrap_or(0));
     let bytes = sizes.fold(0, u64::saturating_add);
@@ -464,7 +464,7 @@ struct Column {
     rows: usize,
     row: usize,
     taken: usize,
-    /// Which value is the current row's.
+    /// Index of the current row's value.
     current: Option<usize>,
 }
 
@@ -498,7 +498,7 @@ impl Column {
         Ok(Column { values, levels: Vec::new(), present, rows: 0, row: 0, taken: 0, current: None })
     }
 
-    /// Decodes up to `rows` rows; how many there were.
+    /// Decodes up to `rows` rows; returns the number of rows decoded.
     fn load(&mut self, rows: usize) -> Result<usize, ParquetError> {
         (self.row, self.taken, self.current) = (0, 0, None);
         let levels = &mut self.levels;
@@ -659,7 +659,7 @@ fn broken(error: ParquetError) -> Reason {
     Reason::Broken(format!("the row group cannot be decoded: {error}"))
 }
 
-/// What to say of a file whose footer cannot be read.
+/// Returns the error about a file whose footer cannot be read.
 pub(crate) fn unreadable(name: &str, error: ParquetError) -> CorpusError {
     let source = match error {
         ParquetError::External(error) if error.is::<std::io::Error>() => std::io::Error::other(error),
@@ -851,12 +851,12 @@ mod tests {
         }
     }
 
-    /// A share of so many bytes for one shard, beside 100 MiB.
+    /// Returns a share of `memory` bytes for one shard, beside 100 MiB.
     fn allowed(memory: u64) -> Share {
         Share { room: memory.saturating_mul(2), beside: 100 << 20, readers: 1, least: 0 }
     }
 
-    /// The part of a file that is read when decoders may take so many bytes.
+    /// Reads the part of a file that can be read when decoders may take `memory` bytes.
     fn read_within(bytes: &[u8], memory: u64) -> Vec<Seen> {
         let options = ReadOptions::default();
         options.decoding.allow(allowed(memory));

@@ -11,7 +11,7 @@ use crate::reader::Records;
 use crate::record::{ExtraValues, write_own_id};
 use crate::{CorpusError, Fields, Item, Lines, ReadOptions, Rows};
 
-/// What a row costs beside its bytes, so that a stretch of empty ones has an end.
+/// Bytes that a row counts for beside its own, so that a stretch of empty rows has an end.
 const PER_ROW: usize = 32;
 
 /// Reads the rows of a table, one after the other.
@@ -27,7 +27,7 @@ impl RowsShard {
         RowsShard { rows, next: 0, reader: RowReader::new(options), consumed }
     }
 
-    /// The next rows, of about `wanted` bytes, and how many bytes they have. They end before a row that is much larger.
+    /// The next rows, of about `wanted` bytes, and their size in bytes. They end before a row that is much larger.
     fn stretch(&self, wanted: usize) -> (Range<usize>, usize) {
         let (mut end, mut bytes) = (self.next, 0);
         while end < self.rows.len() && bytes + (end - self.next) * PER_ROW < wanted {

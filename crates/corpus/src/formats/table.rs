@@ -215,13 +215,13 @@ impl Table {
     }
 }
 
-/// What stands at the front of the window.
+/// The result of framing the front of the window.
 enum Frame {
     /// A whole row, `used` bytes long with its line end.
     Row,
     /// A row that damage cuts short.
     Cut(String),
-    /// A row with a quote, at this offset of the shard, that nothing closes as it should be; the row would be so long.
+    /// A row with a quote, at this offset of the shard, that nothing closes as it should be, and the length that the row would have.
     Stray(u64, usize),
     TooLong,
     End,
@@ -236,7 +236,7 @@ impl Frame {
         }
     }
 
-    /// What is wrong here, if anything is.
+    /// Returns the reason to reject the row, if there is one.
     fn complaint(self, limit: usize) -> Option<Reason> {
         match self {
             Frame::Row | Frame::End => None,
@@ -249,7 +249,7 @@ impl Frame {
     }
 }
 
-/// What one step through the table gives.
+/// The result of one step through the table.
 enum Step {
     Row,
     Rejected(u64, Reason, Option<String>),
@@ -312,9 +312,9 @@ struct Row {
     /// All cells, one behind the other, without quotes.
     cells: Vec<u8>,
     filled: usize,
-    /// Where in `cells` each one ends.
+    /// End of each cell in `cells`.
     ends: Vec<usize>,
-    /// How many cells have ended.
+    /// Number of cells that have ended.
     count: usize,
 }
 
@@ -498,7 +498,7 @@ struct Cells<'r> {
     text: &'r str,
 }
 
-/// Where the columns that make a document stand.
+/// Positions of the columns that make a document.
 #[derive(Default)]
 struct Columns {
     count: usize,

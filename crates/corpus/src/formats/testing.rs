@@ -1,4 +1,4 @@
-//! What the tests of all formats share: a shard made of bytes, its items as plain values, and damage.
+//! Helpers that the tests of all formats share: a shard made of bytes, its items as plain values, and damage.
 
 use std::io::{Cursor, Read, Write};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::{Compression, Item, ReadOptions};
 pub(crate) enum Seen {
     Document(Page),
     Rejected(ReasonKind, u64),
-    /// What it is, and the record as it stood.
+    /// Kind of the record, and the record as it stood.
     Skipped(&'static str, Option<Vec<u8>>),
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn limited(limit: usize) -> ReadOptions {
     ReadOptions { max_document_bytes: limit, ..ReadOptions::default() }
 }
 
-/// The longest record allowed, and how many bytes come with one read.
+/// The longest record allowed, and the number of bytes that come with one read.
 pub(crate) struct Setting {
     pub(crate) limit: usize,
     pub(crate) step: usize,
@@ -140,7 +140,7 @@ impl Setting {
     }
 }
 
-/// All that a reader gives.
+/// Returns all items of a reader.
 pub(crate) fn read_all(records: &mut dyn Records) -> Vec<Seen> {
     let mut all = Vec::new();
     while let Some(item) = records.next().expect("memory can be read") {

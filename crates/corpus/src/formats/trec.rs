@@ -28,7 +28,7 @@ use crate::{CorpusError, Item};
 
 const OPEN: &[u8] = b"<DOC>";
 
-/// How far behind a tag the next one of the document's head may stand.
+/// Bytes behind a tag within which the next tag of the document's head must stand.
 const NEAR: usize = 256;
 
 /// Line ends behind `</DOC>` that still belong to the record.
@@ -182,7 +182,7 @@ enum Spelling {
     Smalls,
 }
 
-/// What stands at the front of the window.
+/// The result of framing the front of the window.
 enum Frame {
     /// A whole document, `used` bytes long with its line ends; `</DOC>` stands at `body_end`.
     Document {
@@ -198,7 +198,7 @@ enum Frame {
     End,
 }
 
-/// What one step through the shard gives.
+/// The result of one step through the shard.
 enum Step {
     Document { spelling: Spelling, body_end: usize },
     Rejected(u64, Reason, Option<String>),
@@ -264,7 +264,7 @@ struct Tags {
     closed_from: u64,
 }
 
-/// What a document is made of.
+/// The parts of a document.
 struct Parts<'r> {
     /// Empty when the document has none.
     id: &'r str,
@@ -286,13 +286,13 @@ impl Tags {
         Ok(found)
     }
 
-    /// Where another document begins inside `bytes`.
+    /// Finds the beginning of another document inside `bytes`.
     fn interloper(&self, bytes: &[u8]) -> Option<usize> {
         let begins = |at: usize| self.number.find(head(&bytes[at..])).is_some();
         find_iter(bytes, self.line_open).map(|at| at + 1).find(|&at| begins(at))
     }
 
-    /// Where a document whose front is lost ends, or where the next one begins.
+    /// Finds the end of a document whose front is lost, or the beginning of the next one.
     fn end_of_document(&self, window: &[u8]) -> Option<usize> {
         let close = self.close.find(window);
         let next = self.interloper(&window[..close.unwrap_or(window.len())]);
@@ -317,7 +317,7 @@ impl Tags {
     }
 }
 
-/// What an element holds, and what follows it.
+/// The content of an element, and the bytes that follow the element.
 type Element<'r> = (&'r [u8], &'r [u8]);
 
 /// The element between two tags at the head of `bytes`.
@@ -339,7 +339,7 @@ fn head(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len().min(NEAR)]
 }
 
-/// Where a `<DOC>` of any spelling stands.
+/// Finds the first `<DOC>` of any spelling.
 fn any_open(window: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b'<', window)
         .find(|&at| window[at..].get(..OPEN.len()).is_some_and(|tag| tag.eq_ignore_ascii_case(OPEN)))

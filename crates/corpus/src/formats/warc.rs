@@ -151,8 +151,8 @@ impl Version {
     /// Room for a version line with some white space.
     const LONGEST: usize = 32;
 
-    /// Where a record may begin inside a header line. An address may well end in `WARC/1.0`, so this is proof
-    /// only together with a field that comes twice or a line that is none.
+    /// Finds a record that may begin inside a header line. An address may well end in `WARC/1.0`, so this is proof
+    /// only together with a field that comes twice or a line without a name.
     fn inside(&self, window: &[u8], line: Range<usize>) -> Option<usize> {
         // Nothing but the line's end can stand behind a version.
         let tail = line.end.saturating_sub(Self::LONGEST).max(line.start)..line.end;
@@ -243,19 +243,19 @@ const FIELDS: [(Field, &str); 7] = [
     (Field::Date, "WARC-Date"),
 ];
 
-/// Where the values of one record's header stand in the window.
+/// Positions of one record's header values in the window.
 struct Header {
     line_end: Finder<'static>,
     values: [Option<(usize, usize)>; FIELDS.len()],
 }
 
-/// How the header of a record ends.
+/// The way in which the header of a record ends.
 enum Head {
     /// With an empty line; the block begins here.
     Whole(usize),
     /// Not within the window's last byte, behind which nothing comes.
     Cut,
-    /// Not within [`Header::LIMIT`] bytes, of which so many have been looked at.
+    /// Not within [`Header::LIMIT`] bytes, of which this number has been looked at.
     TooLong(usize),
     /// In the middle, where another record begins.
     Glued(usize),
@@ -351,7 +351,7 @@ impl Header {
         self.value(window, Field::TargetUri).map(without_brackets)
     }
 
-    /// What the record's type makes of its block.
+    /// Returns the payload that a record of its type has in this block.
     fn payload<'a>(
         &self,
         window: &'a [u8],
@@ -386,7 +386,7 @@ impl Header {
 /// Kinds of records without a text of their own.
 const SKIPPED: [&str; 5] = ["warcinfo", "request", "metadata", "revisit", "continuation"];
 
-/// What a header line was.
+/// The kind of a header line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Taken {
     /// A field that was there before.

@@ -7,7 +7,7 @@ use super::{Compression, Replay};
 /// A decoder that meets damage forgets what it made in the same call, so it is not asked for much at once.
 const STEP: usize = 32 << 10;
 
-/// Windows of zstd are at most so many bits wide.
+/// Largest window of zstd: the binary logarithm of its bytes.
 const ZSTD_WINDOW_LOG: u32 = 31;
 
 /// The decoder of one member; it owns the raw bytes and gives them back at the member's end.

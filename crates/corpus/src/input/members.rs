@@ -231,7 +231,7 @@ mod tests {
 
     const ALL: [Compression; 5] = Compression::ALL;
 
-    /// What a file gives: bytes, and where they are interrupted by damage.
+    /// Reads a file: returns its bytes, and the offsets of damage in them, each with true if the bytes before it are corrupt.
     fn read(compression: Compression, file: &[u8]) -> (Vec<u8>, Vec<(usize, bool)>) {
         assert_eq!(Compression::seen(file, Compression::None), compression);
         let raw = Replay::new(Box::new(io::Cursor::new(file.to_vec())));

@@ -24,10 +24,10 @@ pub(crate) use refusal::Refusal;
 pub(crate) use replay::Replay;
 pub(crate) use stream::{Found, Stream};
 
-/// What one attempt to read gave.
+/// The result of one attempt to read.
 #[derive(Debug)]
 pub(crate) enum Chunk {
-    /// So many bytes.
+    /// This number of bytes.
     Bytes(usize),
     /// Nothing more will come.
     End,

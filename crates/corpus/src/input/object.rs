@@ -87,7 +87,7 @@ fn runtime() -> io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
 }
 
-/// What a store complains about, as one sentence.
+/// Turns the error of a store into one sentence.
 fn plain(error: Error) -> io::Error {
     match error {
         Error::NotFound { .. } => {

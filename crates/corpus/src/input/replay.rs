@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Read};
 
 const CHUNK: usize = 128 << 10;
 
-/// How much is kept for a second look. Members of crawls hold one record and are far smaller.
+/// Most bytes behind the mark that are kept to be read again. Members of crawls hold one record and are far smaller.
 const KEEP: usize = 4 << 20;
 
 /// A buffered reader with a mark.
@@ -17,7 +17,7 @@ pub(crate) struct Replay {
     buffer: Vec<u8>,
     /// Next byte to hand out.
     at: usize,
-    /// Where the mark stands in `buffer`, while it can still be reached.
+    /// Position of the mark in `buffer`, while it can still be reached.
     mark: Option<usize>,
     /// The error of the file below, as opposed to damage that a decoder complains about.
     failure: Option<io::Error>,
@@ -33,7 +33,7 @@ impl Replay {
         self.mark = Some(self.at);
     }
 
-    /// How many bytes stand between the mark and the next byte, as far as they are kept.
+    /// Returns the number of bytes between the mark and the next byte; 0 when the mark can no longer be reached.
     pub(crate) fn since_mark(&self) -> usize {
         self.mark.map_or(0, |mark| self.at - mark)
     }
@@ -57,7 +57,7 @@ impl Replay {
         Ok(&self.buffer[self.at..end])
     }
 
-    /// Appends one chunk; drops what nobody can ask for again.
+    /// Appends one chunk; drops bytes that can no longer be asked for.
     fn grow(&mut self) -> io::Result<usize> {
         let kept_from = match self.mark {
             Some(mark) if self.at - mark <= KEEP => mark,

@@ -28,7 +28,7 @@ enum Halt {
     Fault { reason: String, corrupt: bool },
 }
 
-/// Where a search ended.
+/// The result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     /// The needle stands at this offset in the window.
@@ -58,7 +58,7 @@ impl Stream {
         Ok(Stream { source, compression, buffer: Vec::new(), start: 0, end: 0, offset: 0, halt: None })
     }
 
-    /// How the shard is compressed.
+    /// Returns the compression of the shard.
     pub(crate) fn compression(&self) -> Compression {
         self.compression
     }
@@ -144,7 +144,7 @@ impl Stream {
         Ok(true)
     }
 
-    /// Why the shard seems to end here, if it is by damage.
+    /// Returns the reason why the shard seems to end here, if that is damage.
     pub(crate) fn fault(&self) -> Option<&str> {
         match &self.halt {
             Some(Halt::Fault { reason, .. }) => Some(reason),

@@ -50,7 +50,7 @@ impl Window {
         }
     }
 
-    /// Refuses to decode a member further when it has given so many bytes: only then does a decoder hold as many.
+    /// Refuses to decode a member further when it has given `given` bytes: only then does a decoder hold as many.
     pub(super) fn refused_behind(self, given: u64, share: Share) -> Option<String> {
         let needed = self.bytes.min(self.content.unwrap_or(u64::MAX));
         if given.min(needed) <= share.most() / PARTS {

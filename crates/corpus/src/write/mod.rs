@@ -1,7 +1,7 @@
 //! From documents to files: records copied byte for byte, or encoded anew.
 //!
-//! A file is written under another name beside its place and moved there by `finish`: who sees a file sees all
-//! of it. The same records give the same bytes.
+//! A file is written under a temporary name in the folder of its target and renamed by `finish`: a file that can be seen
+//! is whole. The same records give the same bytes.
 //!
 //! ```
 //! use lookalike_corpus::{Compression, write::JsonlWriter};
@@ -55,7 +55,7 @@ use crate::{Compression, CorpusError};
 /// Day that new WARC records bear: the same input must give the same bytes on any day.
 const WARC_DATE: &str = "1970-01-01T00:00:00Z";
 
-/// What the name of an output may end in.
+/// The endings that the name of an output may have.
 const ENDINGS: &str = ".jsonl, .warc (both also with .gz, .zst, .bz2, .xz or .lz4) or .parquet";
 
 /// A writer of any format.

@@ -32,13 +32,13 @@ use crate::formats::parquet::{
 };
 use crate::{CorpusError, Share};
 
-/// A row group is written when its rows hold so many bytes.
+/// Bytes of rows at which a row group is written.
 const GROUP_BYTES: usize = 64 << 20;
 
 /// A row group that claims more rows than this is damaged.
 const MOST_ROWS: u64 = 1 << 31;
 
-/// Pages are closed after at most so many rows beyond their size limit; texts can be long.
+/// Most rows by which a page may exceed its size limit; texts can be long.
 const ROWS_PER_CHECK: usize = 16;
 
 /// Under this name some writers put the schema once more, as Arrow has it.
@@ -152,7 +152,7 @@ fn begin_file(
     SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))
 }
 
-/// What all our files have in common, above all that they name no moment and no machine.
+/// Returns the properties that all our files share; above all they name no moment and no machine.
 pub(super) fn properties() -> WriterPropertiesBuilder {
     WriterProperties::builder()
         .set_created_by(concat!("lookalike version ", env!("CARGO_PKG_VERSION")).to_owned())
@@ -273,7 +273,7 @@ pub fn filter_rows(
     }
 }
 
-/// Why a copy ends early.
+/// The reason why a copy ends early.
 pub(super) enum Halt {
     /// It was asked to.
     Stopped,
@@ -283,7 +283,7 @@ pub(super) enum Halt {
 /// A file to be copied with fewer rows.
 pub(super) struct RowCopy<'c> {
     pub(super) source: &'c Path,
-    /// What to call it.
+    /// The name of the file in messages.
     pub(super) name: &'c str,
     /// Kept rows get two more columns.
     pub(super) annotated: bool,
@@ -295,7 +295,7 @@ pub(super) struct RowCopy<'c> {
 }
 
 impl RowCopy<'_> {
-    /// Asks `decide` once for each row, in order, and writes the copy; returns how many rows were passed over.
+    /// Asks `decide` once for each row, in order, and writes the copy; returns the number of rows passed over.
     pub(super) fn run(
         &self,
         target: &Path,
@@ -386,7 +386,7 @@ impl RowCopy<'_> {
     }
 }
 
-/// What is kept of a row group.
+/// The rows of a row group that are kept.
 struct Kept {
     /// For each row, whether it is kept.
     rows: Vec<bool>,
@@ -519,7 +519,7 @@ fn write_notes(group: &mut SerializedRowGroupWriter<'_, File>, notes: &[Note]) -
     Ok(())
 }
 
-/// Which rows of a column are copied.
+/// The rows of a column that are copied.
 struct Selection<'k> {
     kept: &'k [bool],
     batch: usize,
@@ -572,7 +572,7 @@ impl Selection<'_> {
     }
 }
 
-/// Some rows of one column: a level for every place where a value may be, and the values that are there.
+/// Some rows of one column: a level for every position where a value may be, and the values that are there.
 struct Batch<T: DataType> {
     values: Vec<T::T>,
     definitions: Vec<i16>,
@@ -638,7 +638,7 @@ fn move_to_front<V>(values: &mut [V], from: usize, to: usize) {
     }
 }
 
-/// What is told when the file cannot be written: the system's own complaint where that is the cause.
+/// Returns the error about a file that cannot be written: the system's own error where that is the cause.
 pub(super) fn failure(pending: &Pending, error: ParquetError) -> CorpusError {
     let error = match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {

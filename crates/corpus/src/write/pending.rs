@@ -16,8 +16,8 @@ use crate::CorpusError;
 /// Files that have been begun and neither finished nor removed.
 static BEGUN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// Removes every unfinished file. From then on none can be begun or finished: whoever tries waits for the end of
-/// the process, which the caller owes.
+/// Removes every unfinished file. From then on none can be begun or finished: a thread that tries waits for the end of
+/// the process, which the caller must bring about.
 pub fn abandon() {
     let begun = begun();
     for path in begun.iter() {
@@ -87,11 +87,11 @@ impl Drop for Temporary {
     }
 }
 
-/// A file on its way to its place.
+/// A file that is being written.
 pub(super) struct Pending {
     /// As given, for messages.
     target: PathBuf,
-    /// What to rename and to what; nothing for a device or a pipe, which is written as it is.
+    /// The temporary file and its final path; `None` for a device or a pipe, which is written directly.
     renaming: Option<(Temporary, PathBuf)>,
 }
 
@@ -108,7 +108,7 @@ impl Pending {
         temporary.persist(&place).map_err(writing(&self.target))
     }
 
-    /// What is told when the file cannot be written.
+    /// Returns the error about a file that cannot be written.
     pub(super) fn failure(&self, source: io::Error) -> CorpusError {
         writing(&self.target)(source)
     }

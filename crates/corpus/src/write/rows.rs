@@ -29,7 +29,7 @@ use serde::Serialize;
 use super::sink::Sink;
 use crate::{Compression, CorpusError};
 
-/// How a table is written.
+/// The format in which a table is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum RowFormat {
     /// One object per line, its members in the order of the columns.
@@ -49,7 +49,7 @@ impl RowFormat {
     }
 }
 
-/// What a column holds.
+/// The type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Whole numbers from 0.
@@ -87,12 +87,12 @@ impl Column {
         Column { omit_if_none: true, ..self }
     }
 
-    /// What it is called.
+    /// Returns the name of the column.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// What it holds.
+    /// Returns the type of the column's values.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -291,7 +291,7 @@ fn end_line(out: &mut Vec<u8>, before: u8) {
     out.extend_from_slice(b"}\n");
 }
 
-/// A line is written when so much of it has come together.
+/// Bytes of an unfinished line at which they are written.
 const LONG_LINE: usize = 64 << 10;
 
 /// Writes a line whose lists are asked for value by value.

@@ -39,7 +39,7 @@ use crate::{Compression, CorpusError, Format, Item, Origin, ReadOptions, Reader,
 pub(super) use annotate::{CLUSTER, COPIES};
 pub use rejected::{Rejects, copy_rejected};
 
-/// What becomes of a document.
+/// The decision about a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// It is copied.
@@ -48,18 +48,18 @@ pub enum Fate {
     Drop,
 }
 
-/// What is written into a kept record: the cluster that it stands for, and how many documents that has. A document
-/// without near-duplicates is a cluster of one.
+/// The note written into a kept record: the cluster that it stands for, and the number of documents in that cluster. A
+/// document without near-duplicates is a cluster of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Note {
     /// The cluster, named by the ordinal of its keeper.
     pub cluster: u64,
-    /// How many documents it has, the keeper included.
+    /// Number of documents in the cluster, the keeper included.
     pub copies: u64,
 }
 
-/// Who decides. Both are asked once for each document, in order, by its [record number](lookalike_model::Place);
-/// records that cannot be read or are no documents need no decision.
+/// The function that decides. Either one is called once for each document, in order, with its
+/// [record number](lookalike_model::Place); records that cannot be read or are no documents need no decision.
 pub enum Decide<'d> {
     /// Kept records are copied as they stand.
     Plain(&'d mut dyn FnMut(u64) -> Fate),
@@ -67,7 +67,7 @@ pub enum Decide<'d> {
     Annotated(&'d mut dyn FnMut(u64) -> Option<Note>),
 }
 
-/// What is done with one document.
+/// The action taken on one document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Drop,
@@ -91,10 +91,10 @@ impl Decide<'_> {
     }
 }
 
-/// Asked before every record, with the bytes of the source read so far: is the work to go on?
+/// A function called before every record with the bytes of the source read so far; it tells whether the work goes on.
 pub type Progress<'p> = dyn FnMut(u64) -> ControlFlow<()> + 'p;
 
-/// What a copy holds, and what not.
+/// Counts of the documents and records that a copy holds, and of those left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Copied {
     /// Documents that were copied.
@@ -314,7 +314,7 @@ struct Records<'s> {
     buffer: Vec<u8>,
 }
 
-/// What has been written last.
+/// The item that was written last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Nothing,
@@ -325,7 +325,7 @@ enum Last {
 }
 
 impl Last {
-    /// The bytes between a record that ends so and the next.
+    /// Returns the state after `raw` has been written.
     fn behind(raw: &[u8]) -> Self {
         if raw.ends_with(b"\n") || raw.ends_with(b"\r") { Last::Closed } else { Last::Open }
     }

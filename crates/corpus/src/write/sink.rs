@@ -19,7 +19,7 @@ pub struct Sink {
     encoder: Encoder,
     pending: Pending,
     compression: Compression,
-    /// What records are encoded in before they are written; used again for every one.
+    /// Buffer in which records are encoded before they are written; used again for every one.
     pub(super) buffer: Vec<u8>,
 }
 

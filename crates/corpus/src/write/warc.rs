@@ -16,7 +16,7 @@ pub struct WarcWriter {
     last: Last,
 }
 
-/// What has been written last.
+/// The item that was written last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Nothing,

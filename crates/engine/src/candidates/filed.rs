@@ -1,4 +1,4 @@
-//! What is around the groups of a job: documents in its catalogue, and files that take pairs.
+//! The documents of a job as its groups see them, and the files that take the pairs of these groups.
 
 use std::path::PathBuf;
 
@@ -16,17 +16,17 @@ use crate::sides::Sides;
 use crate::store::file::RunWriter;
 use crate::store::sort::{Codec, Couples, Place, Sorted, Sorter, existing};
 
-/// Where sorted pairs of a method go.
+/// Returns the location of the sorted pairs of a method.
 pub(super) fn place(ctx: &Context<'_>, seat: usize) -> Place {
     ctx.place(&format!("proposed{seat}"))
 }
 
-/// Where the other direction goes, where some keys only ask.
+/// Returns the location of the sorted pairs of the other direction, for methods some of whose keys only ask.
 pub(super) fn back_place(ctx: &Context<'_>, seat: usize) -> Place {
     ctx.place(&format!("proposed{seat}.back"))
 }
 
-/// What a group needs to know of the document with this record.
+/// Returns the length and the payload hash of the document with this record.
 pub(crate) fn fact(seat: &Seat, record: &[u8]) -> Fact {
     Fact { length: seat.length(record), mark: xxh3_64(seat.payload(record)) as u32 }
 }
@@ -44,7 +44,7 @@ pub(super) struct Filed<'c> {
     /// Bytes of disk for each pair: in a sorted run, and as a candidate.
     pair_bytes: u64,
     giants: Option<RunWriter>,
-    /// Who is on which side, where two corpora are compared.
+    /// The side of each document, where two corpora are compared.
     sides: Option<Sides>,
 }
 

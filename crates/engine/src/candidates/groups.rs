@@ -47,7 +47,7 @@ pub(crate) type Tagged = (u32, u32);
 /// Takes a part of a group.
 type Each<'e, 'c, H> = dyn FnMut(&mut Groups<'c, H>, &mut [Tagged]) -> Result<(), EngineError> + 'e;
 
-/// What a group needs to know of a document.
+/// The length and the payload hash of a document in a group.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fact {
     /// Length as the method sees it.
@@ -56,12 +56,12 @@ pub(crate) struct Fact {
     pub(crate) mark: u32,
 }
 
-/// Who is around a group: what it asks of its documents, and takes its pairs.
+/// Gives a group access to its documents, and takes its pairs.
 pub(crate) trait Around {
-    /// What a group needs to know of a document.
+    /// Returns the length and the payload hash of a document.
     fn fact(&self, document: u32) -> Fact;
 
-    /// What the methods keep of a document.
+    /// Returns the record of a document: the lengths and payloads of all methods.
     fn record(&mut self, document: u32) -> Result<&[u8], EngineError>;
 
     /// Documents with lower numbers are there to be compared with.
@@ -70,7 +70,8 @@ pub(crate) trait Around {
     /// Two corpora are compared: a pair has a document of each.
     fn compares(&self) -> bool;
 
-    /// Whether a document, or one that it stands for, is on the left side, and on the right side, where two corpora are compared.
+    /// Returns two flags, used where two corpora are compared: the document, or one that it stands for, is on the left side;
+    /// and on the right side.
     fn sides(&self, document: u32) -> [bool; 2];
 
     /// Refuses a group of so many documents that is about to propose about so many pairs, if there is no room for them.
@@ -122,7 +123,7 @@ impl Remembered {
     }
 }
 
-/// What groups are cut by.
+/// The limits on groups.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// Larger ones do not propose all of their pairs.
@@ -172,7 +173,7 @@ impl<'c, H: Around> Groups<'c, H> {
         !self.remembered.groups.is_empty() && remember(&mut self.remembered.groups, digest(group))
     }
 
-    /// How many pairs of a group have a document of each corpus, where two are compared.
+    /// Counts the pairs of a group that have a document of each corpus, where two are compared.
     fn across(&self, group: &[Tagged]) -> Option<usize> {
         if !self.around.compares() {
             return None;
@@ -442,7 +443,8 @@ impl<'c, H: Around> Groups<'c, H> {
         places
     }
 
-    /// Who was around, the number of groups that did not propose all of their pairs, and what groups to come must remember.
+    /// Returns the [`Around`], the number of groups that did not propose all of their pairs, and the groups to remember from
+    /// here on.
     pub(crate) fn finish(self) -> (H, u64, Remembered) {
         (self.around, self.giant_groups, self.remembered)
     }

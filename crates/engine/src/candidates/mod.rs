@@ -4,7 +4,7 @@
 //! proposes pairs. Then the pairs of all methods are merged: those that any of them proposes, or those that all do.
 //!
 //! - `groups`: from a group to pairs
-//! - `filed`: what is around the groups of a job
+//! - `filed`: the documents and the files of a job, for its groups
 
 pub(crate) mod filed;
 pub(crate) mod groups;
@@ -26,7 +26,7 @@ use crate::store::file::{Label, Records, Run, RunWriter};
 use crate::store::journal;
 use crate::store::sort::{Codec, Couples, Posting, Postings, Rebased, Sorted, existing, uncouple};
 
-/// What the stage found, beside the candidates themselves.
+/// The counts of the stage, beside the candidates themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Proposed {
     /// Distinct pairs.
@@ -40,7 +40,7 @@ pub(crate) struct Proposed {
 pub(crate) struct Candidate {
     pub(crate) a: u32,
     pub(crate) b: u32,
-    /// How many keys, by method.
+    /// The number of keys that they share, by method.
     pub(crate) shared: Shared,
 }
 
@@ -173,7 +173,7 @@ pub(crate) fn give(
     Ok(Proposed { candidates, giant_groups })
 }
 
-/// How the postings of a method are kept.
+/// Returns the codec of the postings of a method.
 fn codec(ctx: &Context<'_>, seat: usize) -> Postings {
     Postings { tagged: ctx.panel.proposers()[seat].method.tagged() }
 }

@@ -28,7 +28,7 @@ use crate::sketch::Workshop;
 use crate::store::journal;
 use crate::survey::walk;
 
-/// What was counted beside words.
+/// The totals of a count of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counted {
     /// Records found.
@@ -212,7 +212,7 @@ pub(crate) fn count(
     Ok(counted)
 }
 
-/// What went wrong while a lexicon was written, or read again.
+/// Converts an error from writing a lexicon, or from reading it again.
 pub(crate) fn broken(file: &Path, error: LexiconError) -> EngineError {
     match error {
         LexiconError::Io(error) => EngineError::write(file, error),

@@ -26,7 +26,7 @@ const TABLES: usize = 64;
 /// Parts of a table that are open at once; more are first merged into one.
 const MOST_PARTS: usize = 48;
 
-/// So often, at most, all tables are put to disk for a later process to go on from.
+/// The least time between two saves of all tables, from which a later process goes on.
 const PAUSE: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 300 });
 
 /// All words of a corpus so far.
@@ -41,7 +41,7 @@ pub(super) struct Tally {
     saved: Mutex<Instant>,
 }
 
-/// What a later process goes on from.
+/// The state from which a later process goes on.
 #[derive(Serialize, Deserialize)]
 struct Progress {
     seen: usize,
@@ -284,7 +284,7 @@ impl Tally {
         self.add(1, rejected);
     }
 
-    /// What was counted beside words.
+    /// Returns the totals so far.
     pub(super) fn counted(&self) -> Counted {
         let [records, rejected, documents, occurrences] =
             self.counts.each_ref().map(|count| count.load(Ordering::Relaxed));

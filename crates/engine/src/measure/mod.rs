@@ -11,18 +11,18 @@ use lookalike_model::{Similarity, Threshold};
 use lookalike_text::Features;
 use lookalike_text::hash::{self, Sorting};
 
-/// How similarity is measured in a run.
+/// The measure of similarity in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measure {
-    /// What is measured.
+    /// The kind of similarity.
     pub similarity: Similarity,
-    /// How much of it is enough.
+    /// The least similarity of near-duplicates.
     pub threshold: Threshold,
     /// Words per shingle.
     pub shingle: usize,
 }
 
-/// What was measured between `a` and `b`.
+/// The measured similarity of `a` and `b`, in both directions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
     /// The similarity; of a directed one, how much of `a` is in `b`.

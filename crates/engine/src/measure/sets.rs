@@ -1,4 +1,4 @@
-//! What two sorted sequences share.
+//! Counts of the values that two sorted sequences share, and of the bits that two rows share.
 
 use lookalike_text::cpu::Cpu;
 
@@ -9,7 +9,7 @@ const STRIDE: usize = 32;
 /// it stands; steps of different stretches wait for each other in nothing.
 const STRETCHES: usize = 4;
 
-/// How many values two sorted sets share, or nothing if it is fewer than `least`.
+/// Counts the values that two sorted sets share; returns nothing if there are fewer than `least`.
 pub(super) fn shared(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
     let shorter = a.len().min(b.len());
     if shorter < least {
@@ -34,7 +34,7 @@ pub(super) fn shared(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
     (shared >= least).then_some(shared)
 }
 
-/// How many bits two rows share.
+/// Counts the bits that two rows share.
 pub(super) fn shared_bits(a: &[u64], b: &[u64]) -> usize {
     #[inline(always)]
     fn count(a: &[u64], b: &[u64]) -> usize {

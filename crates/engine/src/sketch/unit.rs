@@ -23,7 +23,7 @@ use crate::store::symbols;
 /// The files of a unit beside its key runs and the one that says it is done.
 const FILES: [&str; 6] = ["docs", "names", "payload", "spool", "rejected", "values"];
 
-/// So much time lies between two checkpoints; in tests none, so that every batch ends with one.
+/// The time between two checkpoints; zero in tests, so that every batch ends with one.
 const BETWEEN: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(20) };
 
 /// A unit that is being written.

@@ -1,4 +1,4 @@
-//! Which documents hang together.
+//! The connected components of documents that are joined by pairs.
 
 /// The documents of some pairs, sorted, each with the lowest number of its component. Costs 16 bytes for each end of a pair.
 pub fn label(pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {

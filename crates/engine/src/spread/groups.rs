@@ -19,13 +19,13 @@ pub struct Posting {
     pub key: i64,
     /// Number of the document.
     pub document: u32,
-    /// What the method wants to know again.
+    /// The tag of the key, which the method gets back when documents meet in a group.
     pub tag: u32,
     /// The document's length, as the method sees it.
     pub length: u32,
     /// Hash of its payload.
     pub mark: u32,
-    /// Where two corpora are compared: it, or one that it stands for, is on the left side, and on the right side.
+    /// Flags used where two corpora are compared: it, or one that it stands for, is on the left side; and on the right side.
     pub sides: [bool; 2],
 }
 
@@ -51,7 +51,7 @@ pub struct Giant {
     pub documents: Vec<u32>,
 }
 
-/// What is known of the whole corpus.
+/// The counts of the whole corpus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Whole {
     /// Documents with different words.
@@ -69,7 +69,7 @@ pub struct GroupStream {
     last: Option<Posting>,
     group: Vec<Tagged>,
     company: Company,
-    /// What was proposed and not yet taken.
+    /// Pairs that were proposed and not yet taken.
     pairs: Vec<Pair>,
     giants: Vec<Giant>,
     giant_groups: u64,
@@ -128,7 +128,7 @@ impl Around for &mut Company {
         self.documents[self.place(document)].2
     }
 
-    /// Whoever leads the machines takes pairs as they come.
+    /// Refuses no group: the machine that leads the others takes pairs as they come.
     fn expect(&self, _: usize, _: u64) -> Result<(), EngineError> {
         Ok(())
     }
@@ -268,7 +268,7 @@ impl GroupStream {
     }
 }
 
-/// What groups must know of a document with this record, by one method: its length and the hash of its payload.
+/// Returns the length of the document with this record, as one method sees it, and the hash of its payload.
 pub fn facts(examiner: &Examiner, method: usize, record: &[u8]) -> (u32, u32) {
     let seat: &Seat = examiner.seat(method);
     let Fact { length, mark } = filed::fact(seat, record);

@@ -1,8 +1,9 @@
-//! What methods must know of a whole corpus, gathered by many and put together by one.
+//! The knowledge of a whole corpus that methods need, gathered by many workers and merged by one.
 //!
-//! Words are counted by whoever holds documents ([`WordCounter`]); entries of the same word are added up ([`add_up`]) and written in
-//! the order of their hashes ([`LexiconWriter`]). Then, pass by pass, everybody shows their documents to the methods ([`Surveyor`]),
-//! and one gathers what they saw ([`gather`]). All of it lies in one folder, from which [`crate::examine::Examiner::open`] takes it.
+//! Words are counted by each worker that holds documents ([`WordCounter`]); entries of the same word are added up ([`add_up`])
+//! and written in the order of their hashes ([`LexiconWriter`]). Then, pass by pass, each worker shows its documents to the
+//! methods ([`Surveyor`]), and one worker merges what they saw ([`gather`]). All of it is kept in one folder, from which
+//! [`crate::examine::Examiner::open`] reads it.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -33,7 +34,7 @@ pub fn lexicons(recipe: &JobRecipe) -> Result<Vec<usize>, EngineError> {
     Ok(if recipe.lexicon.is_some() && wanted.len() == 1 { Vec::new() } else { (0..wanted.len()).collect() })
 }
 
-/// How many passes over the corpus methods make before anything else.
+/// Returns the number of passes over the corpus that methods make before anything else.
 pub fn passes(recipe: &JobRecipe) -> Result<u32, EngineError> {
     let panel = recipe.panel()?;
     Ok(surveys(&panel).map(Survey::passes).max().unwrap_or(0))
@@ -156,7 +157,7 @@ fn surveys(panel: &Panel) -> impl Iterator<Item = &dyn Survey> {
     panel.seats().iter().filter_map(|seat| seat.method.survey())
 }
 
-/// What lies in a folder, made real.
+/// Runs `work` in a context with the lexicons of a folder.
 fn at<T>(
     recipe: &JobRecipe,
     folder: &Path,
@@ -224,7 +225,7 @@ impl Surveyor {
         }
     }
 
-    /// What all methods saw.
+    /// Returns the state that each of these methods has gathered, for [`gather`].
     pub fn saved(&self) -> Vec<Vec<u8>> {
         surveys(&self.panel).map(Survey::save).collect()
     }

@@ -30,7 +30,7 @@ pub struct Proposal {
     pub a: u32,
     /// The later one.
     pub b: u32,
-    /// How many keys they share, by method.
+    /// The number of keys that they share, by method.
     pub shared: Shared,
 }
 
@@ -39,7 +39,7 @@ pub struct Proposal {
 pub struct Portion<'p> {
     /// The recipe of the whole job.
     pub recipe: &'p JobRecipe,
-    /// Where lies what its methods learned of the whole corpus.
+    /// The folder with what its methods learned of the whole corpus.
     pub knowledge: &'p Path,
     /// The documents to compare with, in order, where there are any.
     pub against: Option<Corpus>,
@@ -47,7 +47,7 @@ pub struct Portion<'p> {
     pub corpus: Corpus,
     /// The pairs, in any order.
     pub proposals: Vec<Proposal>,
-    /// Whether every value of the field that keepers are chosen by is a number, in the whole corpus.
+    /// True if every value of the field that keepers are chosen by is a number, in the whole corpus.
     pub numbers: bool,
 }
 
@@ -58,7 +58,7 @@ pub struct Removed {
     pub n: u32,
     /// The place of its witness.
     pub witness_n: u32,
-    /// How similar they are.
+    /// Their similarity.
     pub similarity: Option<f64>,
     /// Id of the document that ties it to its witness, where whole components are merged.
     pub via: Option<String>,
@@ -73,7 +73,7 @@ pub struct Near {
     pub a: String,
     /// Id of the other.
     pub b: String,
-    /// How similar the first is to the second.
+    /// The similarity of the first to the second.
     pub similarity: Option<f64>,
     /// The other way round, where that may differ.
     pub reverse: Option<f64>,
@@ -92,7 +92,7 @@ fn yes() -> bool {
 /// A group that is too large to be written as pairs, as a line of `groups.jsonl`.
 pub type GroupLine = String;
 
-/// What a portion came to.
+/// The results of a portion.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// Documents that go, in order.

@@ -67,7 +67,7 @@ fn numbered(texts: &[String]) -> Vec<(String, &str)> {
     texts.iter().enumerate().map(|(n, text)| (n.to_string(), text.as_str())).collect()
 }
 
-/// What one machine makes of it.
+/// Returns the result of a job over all documents on one machine.
 fn at_once(recipe: &JobRecipe, left: Option<&[String]>, texts: &[String], folder: &Path) -> Vec<String> {
     let job = Job {
         recipe: recipe.clone(),
@@ -128,7 +128,7 @@ fn teach(recipe: &JobRecipe, documents: &[Document<'_>], folder: &Path) {
     }
 }
 
-/// What is known of a document once it was sketched.
+/// A sketched document, with its leader and its sides.
 struct Known {
     sketch: Examined,
     /// The first document with the same words.
@@ -192,7 +192,7 @@ fn propose(examiner: &Arc<Examiner>, known: &[Known], left: u32) -> BTreeMap<(u3
     candidates
 }
 
-/// What many machines make of it, each with the components that fall to it.
+/// Returns the result of many machines, each with its share of the components.
 fn spread(recipe: &JobRecipe, left: Option<&[String]>, texts: &[String], folder: &Path) -> Vec<String> {
     let all: Vec<&String> = left.unwrap_or_default().iter().chain(texts).collect();
     let left = left.map_or(0, <[String]>::len) as u32;

@@ -30,13 +30,13 @@ const HEADER: usize = 72;
 const SUM: usize = 8;
 /// Blocks are this long unless a label says otherwise.
 const BLOCK: usize = 8 << 10;
-/// Whoever reads from the front reads so many at a time.
+/// Blocks that a sequential reader reads at a time.
 const AT_ONCE: u64 = 8;
 
-/// What a file holds and which job it belongs to.
+/// The content of a file, and the job that it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Label {
-    /// What the records are, in at most 12 letters.
+    /// The kind of its records, in at most 12 letters.
     pub kind: &'static str,
     /// Bytes per record.
     pub width: usize,

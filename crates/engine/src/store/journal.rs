@@ -32,13 +32,13 @@ use crate::error::EngineError;
 /// The name of the journal in its folder.
 pub(crate) const NAME: &str = "journal";
 
-/// So long, at least, files wait before they are put on the disk. Programs for tests do it all the time; tests of this crate when they
-/// ask for it.
+/// The least time that files wait before they are synced to the disk. Debug builds sync nearly all the time, for tests of
+/// programs; tests of this crate sync when they ask for it.
 const PAUSE: Duration = match cfg!(debug_assertions) && !cfg!(test) {
     true => Duration::from_millis(20),
     false => Duration::from_secs(10),
 };
-/// Of the time no more than one part in so many goes into that.
+/// The reciprocal of the largest share of the time that is spent on syncing.
 const SHARE: u32 = 20;
 
 /// One line.
@@ -61,7 +61,7 @@ enum Entry {
     Synced(u64),
 }
 
-/// What tells whether a file that may not be on the disk is whole.
+/// The evidence that a file which may not be on the disk is whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Proof {
     /// Its own checksums.
@@ -194,7 +194,7 @@ impl State {
 /// Files that are put on the disk at once.
 struct Due {
     files: Vec<String>,
-    /// So many lines there were by then.
+    /// The number of lines in the journal at that time.
     lines: u64,
     journal: File,
 }

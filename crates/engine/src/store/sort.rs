@@ -11,11 +11,11 @@ use super::file::{Label, Records, Run, RunWriter};
 use super::journal::remove;
 use crate::error::EngineError;
 
-/// How a record is kept in a file. Records that compare equal are equal.
+/// Converts records to and from their bytes in a file. Records that compare equal are equal.
 pub trait Codec: Copy + Send + Sync {
     /// The record in memory.
     type Item: Copy + Ord + Send + Sync;
-    /// What the records are, in at most 12 letters.
+    /// The kind of the records, in at most 12 letters.
     const KIND: &'static str;
     /// Bytes per record.
     fn width(self) -> usize;
@@ -25,18 +25,18 @@ pub trait Codec: Copy + Send + Sync {
     fn get(self, bytes: &[u8]) -> Self::Item;
 }
 
-/// So many runs are merged at once: each takes a block of memory and an open file.
+/// Most runs that are merged at once: each takes a block of memory and an open file.
 const MOST_RUNS: usize = 128;
 
 /// The widest record of any codec.
 const MOST_WIDTH: usize = 64;
 
-/// Where sorted runs go, and what they are stamped with.
+/// The location of sorted runs, and their stamp.
 #[derive(Debug, Clone)]
 pub struct Place {
     /// The folder.
     pub folder: PathBuf,
-    /// What the names of the files begin with.
+    /// The prefix of the file names.
     pub name: String,
     /// The stamp of the job.
     pub stamp: u128,
@@ -403,7 +403,7 @@ impl<C: Rebase> Rebased<C> {
 /// `(key, document, tag)` in one number that sorts as they do.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Postings {
-    /// Whether tags are kept in files.
+    /// True if tags are kept in files.
     pub(crate) tagged: bool,
 }
 

@@ -15,7 +15,7 @@ use super::journal;
 use super::sort::{Place, clear, existing};
 use crate::error::EngineError;
 
-/// So many runs are merged at once.
+/// Most runs that are merged at once.
 const MOST_RUNS: usize = 128;
 
 /// Takes texts in any order.

@@ -192,7 +192,7 @@ impl SpoolReader {
         Ok(SpoolReader { records: Run::open(path, label(stamp))?.records(), position: 0 })
     }
 
-    /// Where the next block begins.
+    /// Returns the offset of the next block.
     pub(crate) fn position(&self) -> u64 {
         self.position
     }

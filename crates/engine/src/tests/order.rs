@@ -69,7 +69,7 @@ fn shards(folder: &Path, lines: &[Line], options: ReadOptions) -> Corpus {
     Corpus::open(&[folder], options).unwrap()
 }
 
-/// What a run wrote that says nothing of where documents stand, and what it shows.
+/// Returns the files and the findings of a run, without anything that depends on the positions of documents.
 fn told(folder: &Path, findings: &Findings) -> (BTreeMap<String, Vec<u8>>, String) {
     let mut files = outputs(folder);
     files.retain(|name, _| !["recipe.toml", "rejected.jsonl"].contains(&name.as_str()));
@@ -213,7 +213,7 @@ fn recipes() -> impl Strategy<Value = JobRecipe> {
         })
 }
 
-/// Whether anybody has the field: an order by one that nobody has is refused.
+/// Returns true unless the recipe orders documents by a field that none of them has: such an order is refused.
 fn orderable(recipe: &JobRecipe, against: &[Line], lines: &[Line]) -> bool {
     let all = || against.iter().filter(|_| recipe.against).chain(lines).filter(|line| !line.rejected);
     recipe.order.as_deref() != Some("rank") || all().count() == 0 || all().any(|line| line.value.is_some())

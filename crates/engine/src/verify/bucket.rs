@@ -23,7 +23,7 @@ use crate::store::sort::{Codec, couple};
 /// A pair as its file has it.
 type PairItem = <Pairs as Codec>::Item;
 
-/// What came of a part.
+/// The results of a part.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) tally: Tally,
@@ -36,7 +36,7 @@ pub(super) struct Found {
 pub(super) struct Hearing<'h> {
     pub(super) ctx: &'h Context<'h>,
     pub(super) part: &'h Part,
-    /// What its documents are compared by.
+    /// Its documents in the form in which they are compared.
     pub(super) resident: &'h Resident,
     /// All threads measure, and not this one alone.
     pub(super) by_all: bool,
@@ -117,8 +117,8 @@ impl Hearing<'_> {
     }
 }
 
-/// What `work` makes of each item, by all threads or by this one alone: a thread that waits for others would begin
-/// another part meanwhile, and hold both in memory. Some texts take milliseconds, so every thread hears of a stop by itself.
+/// Applies `work` to each item, by all threads or by this one alone: a thread that waits for others would begin another part
+/// meanwhile, and hold both in memory. Some texts take milliseconds, so every thread checks for a stop by itself.
 fn of_each<T: Sync, R: Default + Send>(
     ctx: &Context<'_>,
     items: &[T],
@@ -306,7 +306,7 @@ pub(super) fn count(ctx: &Context<'_>, tally: &mut Tally, [a, b]: [u32; 2], foun
     tally.trim_if_many(ctx.measure.threshold.value());
 }
 
-/// What a method that decides by a measure of its own finds between two documents.
+/// Returns the score that methods with a measure of their own give two documents; nothing if it does not count.
 fn own_score(ctx: &Context<'_>, a: &[u64], b: &[u64]) -> Option<Score> {
     let measured = ctx.measure.compare(a, b, ctx.measure.threshold).filter(|measured| measured.counts())?;
     let Measured { forward, backward, reached, reached_back } = measured;

@@ -55,7 +55,7 @@ impl Frequent {
         self.count.div_ceil(64)
     }
 
-    /// Where a value is, or would be.
+    /// Returns the slot of a value, or the free slot where it would be.
     #[inline]
     fn slot(&self, value: u64) -> usize {
         // Values are hashes: any of their bits will do.

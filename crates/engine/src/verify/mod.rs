@@ -10,8 +10,8 @@
 //! - `bucket`: one part in memory
 //! - `oversized`: a component that does not fit
 //! - `frequent`: shingles that many documents of a part share
-//! - `neighbours`: who is next to whom, in memory or in a file
-//! - `sets`: what documents are compared by, in memory or on disk
+//! - `neighbours`: the neighbours of every node, in memory or in a file
+//! - `sets`: documents in the form in which they are compared, in memory or on disk
 //! - `tally`: counts, histogram and samples
 
 mod bucket;
@@ -52,7 +52,7 @@ use crate::store::file::{Records, Run, RunWriter};
 use crate::store::sort::{Codec, Couples, couple, uncouple};
 use crate::store::symbols::{Block, BlockBuilder, SpoolReader, SpoolWriter};
 
-/// So many buckets are filled in one pass: each has open files and a block in the making.
+/// Most buckets that are filled in one pass: each has open files and a block being built.
 const AT_ONCE: usize = 48;
 
 /// The path of one of a bucket's files.
@@ -310,7 +310,7 @@ const TOGETHER: usize = 256;
 /// About so many bytes of sets are in a part: small enough to stay in a cache, large enough to be worth the trouble.
 const PART: u64 = if cfg!(test) { 1 << 10 } else { 2 << 20 };
 
-/// What threads work with on one part after the other.
+/// The buffers of threads, used again for one part after the other.
 struct Desks<'s> {
     shelf: &'s Shelf<'s>,
     spare: Mutex<Vec<Desk<'s>>>,
@@ -526,13 +526,13 @@ impl Codec for Removals {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pairs;
 
-/// What was said of a pair: a bit for each method that accepts it, [`NEAR`] and [`NEAR_BACK`].
+/// The verdicts on a pair: a bit for each method that accepts it, [`NEAR`] and [`NEAR_BACK`].
 pub(crate) type Said = u16;
 
-/// The similarity of the first document to the second reaches the threshold.
+/// The bit that is set if the similarity of the first document to the second reaches the threshold.
 pub(crate) const NEAR: Said = 1 << MOST_METHODS;
 
-/// That of the second to the first does.
+/// The bit that is set if the similarity of the second document to the first reaches the threshold.
 pub(crate) const NEAR_BACK: Said = NEAR << 1;
 
 /// The same seen from the second document.

@@ -1,4 +1,4 @@
-//! Who is next to whom: in memory, or in a file.
+//! The neighbours of every node: in memory, or in a file.
 
 use std::ops::Range;
 use std::path::Path;
@@ -34,7 +34,7 @@ impl InMemory {
         InMemory { starts, entries }
     }
 
-    /// Where the neighbours of a node are among all.
+    /// Returns the range of the neighbours of a node among all entries.
     pub(super) fn places(&self, node: u32) -> Range<usize> {
         self.starts[node as usize]..self.starts[node as usize + 1]
     }

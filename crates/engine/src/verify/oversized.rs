@@ -245,7 +245,7 @@ impl<'c> Oversized<'c> {
 /// The neighbours of documents that are decided together.
 #[derive(Default)]
 struct Near {
-    /// Where those of each node are.
+    /// The range of the neighbours of each node in `entries`.
     places: HashMap<u32, Range<usize>>,
     entries: Vec<Neighbour>,
 }
@@ -255,7 +255,8 @@ impl Near {
         self.places.get(&node).map_or(&[], |places| &self.entries[places.clone()])
     }
 
-    /// What some turns will ask for, as far as that is known already: the kept document, the one that asks, the entry.
+    /// Returns the comparisons that some turns will need, as far as these are known already: the kept document, the one that
+    /// asks, the entry.
     fn asked(&self, star: &Star, turns: &[Turn]) -> Vec<(u32, u32, usize)> {
         let mut asked = Vec::new();
         for turn in turns {
@@ -277,7 +278,7 @@ struct DiskJudge<'c, 't> {
     ctx: &'c Context<'c>,
     lookup: Lookup<'c>,
     on_disk: OnDisk,
-    /// What the documents that are decided together are compared by.
+    /// The documents that are decided together, in the form in which they are compared.
     part: Option<Resident>,
     records: [Vec<u8>; 2],
     memory: u64,

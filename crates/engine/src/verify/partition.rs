@@ -16,13 +16,13 @@ pub(super) const NONE: u32 = u32::MAX;
 /// Memory is counted in units of this many bytes, so that four bytes are enough for any component.
 const UNIT: u64 = 64;
 
-/// What one candidate costs on its way to a decision.
+/// The memory of one candidate until it is decided, in units of [`UNIT`] bytes.
 const PER_CANDIDATE: u32 = 2;
 
-/// Bytes of a document that another one stands for.
+/// The memory of a document that another one stands for, in units of [`UNIT`] bytes.
 const PER_MEMBER: u32 = 2;
 
-/// Which bucket every document is in. Costs 12 bytes per document while it is made and 4 from then on.
+/// The bucket of every document. Costs 12 bytes per document while it is built and 4 from then on.
 pub(super) struct Partition {
     buckets_of: Vec<u32>,
     pub(super) buckets: u32,
@@ -90,7 +90,7 @@ pub(super) fn set_bytes(ctx: &Context<'_>, row: &Row) -> u64 {
     8 * u64::from(if ctx.measure.similarity == Similarity::Edit { row.text } else { row.words })
 }
 
-/// What a bucket may take. A later process under a larger cap goes on with the buckets of the first.
+/// Returns the bytes that a bucket may take. A later process under a larger cap goes on with the buckets of the first.
 fn capacity(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<u64, EngineError> {
     let now = ctx.budget.free(catalogue.len().into(), 12) * 5 / 8;
     let now = ctx.bucket_bytes.unwrap_or(now);

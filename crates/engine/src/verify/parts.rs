@@ -24,11 +24,11 @@ pub(super) struct Part {
     pub(super) documents: Vec<u32>,
     /// Candidates, by the places of their documents.
     pub(super) pairs: Vec<(u32, u32)>,
-    /// How many keys each of them shares; nothing where that has been asked for already.
+    /// The number of keys that each of them shares, by method; empty where the methods are not asked again.
     pub(super) shared: Vec<Shared>,
     /// Equal documents: a further one, and the place of the first of its class.
     pub(super) members: Vec<(u32, u32)>,
-    /// What it takes to measure them.
+    /// Most bytes that the sets of its paired documents take.
     pub(super) bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What documents are compared by: all in memory, or in a file from which they are taken when they are needed.
+//! Documents in the form in which they are compared: all in memory, or in a file from which they are read when they are needed.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -29,14 +29,14 @@ const MANY: usize = if cfg!(test) { 1 } else { 32 };
 pub(super) struct Resident {
     documents: Vec<u32>,
     sets: Vec<Set>,
-    /// What the sets hold, piece by piece.
+    /// The values of the sets, piece by piece.
     pieces: Vec<Vec<u64>>,
     payloads: Vec<u8>,
     waiting: Waiting,
     rows: Option<Rows>,
 }
 
-/// What many documents share, as bits; it is not in their sets then.
+/// The values that many documents share, as bits; they are not in the sets then.
 struct Rows {
     /// Words of each row.
     words: usize,
@@ -45,7 +45,7 @@ struct Rows {
     sizes: Vec<u32>,
 }
 
-/// Where the set of a document is; of a document that was not brought it is empty.
+/// The location of the set of a document; empty for a document that was not loaded.
 #[derive(Clone, Copy, Default)]
 struct Set {
     piece: usize,
@@ -219,13 +219,13 @@ impl Resident {
         self.documents.binary_search(&document).ok()
     }
 
-    /// What the document at a place is compared by, as far as it has not become bits.
+    /// Returns the set of the document at a place, without the values that have become bits.
     pub(super) fn set(&self, index: usize) -> &[u64] {
         let Set { piece, start, end } = self.sets[index];
         &self.pieces[piece][start..end]
     }
 
-    /// What the methods keep of the document at a place; nothing where it is not asked for any more.
+    /// Returns the record that the methods keep of the document at a place; empty where it is not needed any more.
     pub(super) fn record(&self, index: usize, width: usize) -> &[u8] {
         self.payloads.get(index * width..(index + 1) * width).unwrap_or_default()
     }
@@ -234,13 +234,13 @@ impl Resident {
 /// Prepared documents that stay at hand for a second comparison, in bytes.
 const AT_HAND: usize = 16 << 20;
 
-/// Where a document of a file is.
+/// The location of a document in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Spot {
     pub(super) document: u32,
     /// Bytes that it takes when it is prepared.
     pub(super) bytes: u32,
-    /// Where its block begins.
+    /// The offset of its block.
     offset: u64,
 }
 
@@ -276,7 +276,8 @@ impl OnDisk {
         ctx.panel.width() as u64 + 96
     }
 
-    /// Where pieces of at most `memory` bytes begin, and behind them the number of all; with or without the sets.
+    /// Cuts the documents, with or without their sets, into pieces of at most `memory` bytes; returns the index of the
+    /// first document of each piece, and at the end the number of all.
     pub(super) fn pieces(&self, ctx: &Context<'_>, memory: u64, sets: bool) -> Vec<usize> {
         let (mut pieces, mut filled) = (vec![0], 0);
         for (place, spot) in self.spots.iter().enumerate() {
@@ -291,7 +292,8 @@ impl OnDisk {
         pieces
     }
 
-    /// How many of `asked`, in the order of the documents that they begin with, can be served with these in `memory`.
+    /// Counts those of `asked`, in the order of the documents that they begin with, that can be served with these
+    /// documents in `memory`.
     pub(super) fn fitting(&self, ctx: &Context<'_>, asked: &[(u32, u32, usize)], memory: u64) -> usize {
         let (mut filled, mut count) = (0, 0);
         for same in asked.chunk_by(|a, b| a.0 == b.0) {

@@ -1,4 +1,4 @@
-//! What verification counts on its way, and the pairs that a person is shown.
+//! The counts of verification, and the sample of pairs that a person is shown.
 
 use lookalike_text::hash::mix;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What an engine over HTTP looks like: a small file in TOML. All keys, with what they mean, are in `docs/census.md`.
+//! The description of an engine over HTTP: a small file in TOML. All keys, with their meaning, are in `docs/census.md`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -77,14 +77,14 @@ fn ten_mebibytes() -> u64 {
     10 << 20
 }
 
-/// How words become a query.
+/// The form in which words are joined to a query.
 #[derive(Debug)]
 struct Joining {
     between: String,
     word: Template,
 }
 
-/// A description that was read and found sound.
+/// A description that was read and checked.
 #[derive(Debug)]
 pub(crate) struct Description {
     pub(crate) name: String,
@@ -105,16 +105,16 @@ pub(crate) struct Description {
     pub(crate) user_agent: String,
     pub(crate) max_bytes: u64,
     pub(crate) secret_headers: BTreeMap<String, String>,
-    /// Whom the program may talk to.
+    /// The hosts that requests may go to.
     pub(crate) hosts: Hosts,
-    /// Whom secrets go to.
+    /// The host that secrets go to.
     pub(crate) home: String,
-    /// And only so, since another scheme may be readable by others.
+    /// The only scheme that secrets go over, since another one may be readable by others.
     pub(crate) home_scheme: String,
 }
 
 impl Description {
-    /// Reads a file; `name` goes before the one in it.
+    /// Reads a file; `name` takes precedence over the one in it.
     pub(crate) fn read(name: Option<&str>, path: &Path) -> Result<Self, EngineError> {
         let broken = |why: String| EngineError::broken(path.display().to_string(), why);
         let text =
@@ -203,7 +203,7 @@ impl Description {
         self.search.fill(&[("query", &encoded(query)), ("limit", &limit.to_string())])
     }
 
-    /// What tells this engine from others.
+    /// Returns the mark that tells this engine from others.
     pub(crate) fn mark(&self) -> String {
         let asked = (&self.search, &self.all, &self.any, self.lowercase, &self.fetch, &self.has);
         let read = (&self.urls, &self.claimed, &self.more, &self.text, &self.has_value);
@@ -263,7 +263,7 @@ fn authority(key: &str, text: &str) -> Result<String, String> {
     crate::http::hosts::authority(&uri).ok_or_else(|| format!("{key} = {text:?} has no host"))
 }
 
-/// Everyone named in the file, and nobody else.
+/// Returns all hosts named in the file, and no others.
 fn hosts(written: &Written, home: &str) -> Result<Hosts, String> {
     let mut named = vec![home.to_owned()];
     for (key, text) in [("fetch", Some(&written.fetch)), ("has", written.has.as_ref())] {
@@ -292,7 +292,7 @@ mod tests {
         fetch_hosts = ["pages.example.org"]
     "#;
 
-    /// What is written for users is read, and what it says of defaults is so.
+    /// The example for users can be read, and the defaults that it states are the real ones.
     #[test]
     fn the_example_is_sound() {
         let page = include_str!("../../../../docs/census.md");

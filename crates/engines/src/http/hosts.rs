@@ -1,4 +1,4 @@
-//! Whom the program may talk to: those that a description names, and nobody else.
+//! The hosts that requests may go to: those that a description names, and no others.
 
 use ureq::http::Uri;
 
@@ -17,7 +17,7 @@ enum Named {
 }
 
 impl Hosts {
-    /// These; what is wrong with one of them otherwise.
+    /// Reads the names of hosts; the error states the fault in one of them.
     pub(crate) fn new(named: Vec<String>) -> Result<Self, String> {
         let one = |name: String| match name.to_ascii_lowercase() {
             name if name.contains('/') || name.is_empty() => Err(format!("{name:?} is no name of a host")),
@@ -30,7 +30,7 @@ impl Hosts {
         Ok(Hosts { named: named.into_iter().map(one).collect::<Result<_, _>>()? })
     }
 
-    /// Whether an address may be asked.
+    /// Returns true if an address may be asked.
     pub(crate) fn allow(&self, uri: &Uri) -> bool {
         let Some(authority) = authority(uri) else { return false };
         self.named.iter().any(|named| match named {
@@ -54,7 +54,7 @@ pub(crate) fn authority(uri: &Uri) -> Option<String> {
     }
 }
 
-/// Where a redirect leads that was met at `from`; nothing when it cannot be told.
+/// Returns the target of a redirect that was met at `from`; nothing if it cannot be resolved.
 pub(crate) fn resolve(from: &Uri, location: &str) -> Option<Uri> {
     let location = location.split('#').next()?;
     let (scheme, authority) = (from.scheme_str()?, from.authority()?);

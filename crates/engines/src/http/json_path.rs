@@ -1,4 +1,4 @@
-//! Where in an answer something stands: `results[*].url`, `total`, `hits[0].count`. Names, `[*]` for each of a list, `[n]` for one of it.
+//! Paths to values in an answer: `results[*].url`, `total`, `hits[0].count`. Names, `[*]` for each of a list, `[n]` for one of it.
 
 use serde_json::Value;
 
@@ -10,14 +10,14 @@ enum Step {
     At(usize),
 }
 
-/// A way down from the root of an answer.
+/// A path from the root of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct JsonPath {
     steps: Vec<Step>,
 }
 
 impl JsonPath {
-    /// Reads a path; what is wrong with it otherwise.
+    /// Reads a path; the error states the fault in it.
     pub(crate) fn parse(path: &str) -> Result<Self, String> {
         let mut steps = Vec::new();
         let mut rest = path;
@@ -47,7 +47,7 @@ impl JsonPath {
         if steps.is_empty() { Err("it is empty".to_owned()) } else { Ok(JsonPath { steps }) }
     }
 
-    /// Everything that stands there, in order; nothing when the way ends early, which is not the same as an empty list.
+    /// Returns all values at the path, in order; nothing if it ends early, which is not the same as an empty list.
     pub(crate) fn all<'v>(&self, root: &'v Value) -> Option<Vec<&'v Value>> {
         let mut found = vec![root];
         for step in &self.steps {
@@ -64,7 +64,7 @@ impl JsonPath {
         Some(found)
     }
 
-    /// What stands there first.
+    /// Returns the first value at the path.
     pub(crate) fn one<'v>(&self, root: &'v Value) -> Option<&'v Value> {
         self.all(root)?.into_iter().next()
     }

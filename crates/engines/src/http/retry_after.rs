@@ -1,4 +1,4 @@
-//! How long a server wants to be left alone: the header `Retry-After`, in seconds or as a date.
+//! The wait that a server asks for: the header `Retry-After`, in seconds or as a date.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

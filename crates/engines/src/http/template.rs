@@ -1,6 +1,6 @@
-//! Addresses with holes: `http://host/search?q={query}`.
+//! Addresses with placeholders: `http://host/search?q={query}`.
 
-/// A text with named holes.
+/// A text with named placeholders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Template {
     parts: Vec<Part>,
@@ -13,7 +13,7 @@ enum Part {
 }
 
 impl Template {
-    /// Reads a template that may have holes of these names; what is wrong with it otherwise.
+    /// Reads a template that may have placeholders of these names; the error states the fault in it.
     pub(crate) fn parse(text: &str, names: &[&str]) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -29,17 +29,17 @@ impl Template {
         Ok(Template { parts })
     }
 
-    /// Whether it has a hole of this name.
+    /// Returns true if it has a placeholder of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Hole(hole) if hole == name))
     }
 
-    /// Whether it is nothing but one hole.
+    /// Returns true if it has no text beside placeholders.
     pub(crate) fn is_bare(&self) -> bool {
         self.parts.iter().all(|part| !matches!(part, Part::Text(text) if !text.is_empty()))
     }
 
-    /// The text with its holes filled.
+    /// Returns the text with its placeholders filled.
     pub(crate) fn fill(&self, values: &[(&str, &str)]) -> String {
         let part = |part: &Part| match part {
             Part::Text(text) => text.clone(),
@@ -52,7 +52,7 @@ impl Template {
     }
 }
 
-/// A value as it may stand in any part of an address.
+/// Encodes a value so that it may be in any part of an address.
 pub(crate) fn encoded(value: &str) -> String {
     let byte = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),

@@ -1,4 +1,4 @@
-//! One request and its answer: bounded in time and size, to nobody that was not named, redirects included.
+//! One request and its answer: bounded in time and size, to no host that was not named, redirects included.
 
 use std::time::SystemTime;
 
@@ -16,13 +16,13 @@ const HOPS: usize = 5;
 /// Headers with their values.
 type Headers = Vec<(String, String)>;
 
-/// The line to a server.
+/// The HTTP client of an engine.
 pub(crate) struct Wire {
     agent: Agent,
     secrets: Headers,
 }
 
-/// What a server sent.
+/// The reply of a server.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -32,27 +32,27 @@ pub(crate) struct Reply {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Why there is no reply.
+/// The reason why there is no reply.
 #[derive(Debug)]
 pub(crate) struct Silence {
     pub(crate) why: String,
     pub(crate) after: Option<std::time::Duration>,
-    /// No question will be answered.
+    /// True if no question will be answered.
     pub(crate) fatal: bool,
 }
 
 impl Silence {
-    /// That may pass.
+    /// Creates a failure that may pass: another try may be answered.
     pub(crate) fn passing(why: impl std::fmt::Display) -> Self {
         Silence { why: why.to_string(), after: None, fatal: false }
     }
 
-    /// That will not.
+    /// Creates a failure that will last: another try is of no use.
     pub(crate) fn lasting(why: impl std::fmt::Display) -> Self {
         Silence { why: why.to_string(), after: Some(FOR_EVER), fatal: false }
     }
 
-    /// Of an engine that cannot be asked like this.
+    /// Creates the failure of an engine that cannot be asked like this.
     pub(crate) fn fatal(why: impl std::fmt::Display) -> Self {
         Silence { why: why.to_string(), after: Some(FOR_EVER), fatal: true }
     }
@@ -111,7 +111,7 @@ impl Wire {
     }
 }
 
-/// Where an answer sends us.
+/// Returns the target of a redirect, if the answer is one.
 fn redirect(from: &Uri, response: &Response<Body>) -> Result<Option<Uri>, Silence> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);

@@ -1,5 +1,5 @@
-//! What tests of engines share: pages, the plainest search there is, the contract that every engine holds, and a server on the
-//! loopback interface.
+//! The parts that tests of engines share: pages, the plainest search there is, the contract that every engine holds, and a server
+//! on the loopback interface.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 pub(crate) mod server;
@@ -16,7 +16,7 @@ use lookalike_generate::Plan;
 /// A page: its address and its text.
 pub(crate) type Page = (String, String);
 
-/// Pages of a make-believe web, in nine languages, some of them HTML.
+/// Pages of a generated web, in nine languages, some of them HTML.
 pub(crate) fn generated(documents: u64) -> Vec<Page> {
     let mut pages = Vec::new();
     let mut documents = Plan { documents, seed: 5 }.documents();
@@ -26,7 +26,8 @@ pub(crate) fn generated(documents: u64) -> Vec<Page> {
     pages
 }
 
-/// Whether SQLite's tokeniser sees the same words in a text as we do: it cuts at the vowel signs of southern and south-eastern Asia.
+/// Returns true if SQLite's tokeniser sees the same words in a text as we do: it cuts at the vowel signs of southern and
+/// south-eastern Asia.
 pub(crate) fn is_cut_alike(text: &str) -> bool {
     !text.contains(|c: char| ('\u{900}'..='\u{109f}').contains(&c))
 }
@@ -58,7 +59,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     pieces.map(|piece| piece.chars().flat_map(char::to_lowercase).collect()).collect()
 }
 
-/// The plainest search there is: it looks at all pages.
+/// The plainest search there is: a scan of all pages.
 pub(crate) struct Scan {
     pages: Vec<(String, Vec<String>)>,
 }
@@ -155,7 +156,7 @@ fn sorted(urls: &[String]) -> Vec<String> {
     urls
 }
 
-/// The contract: what matches is what a plain scan finds, limits are kept and told, the order is steady, pages are as they were.
+/// Checks the contract: the matches are those of a plain scan, limits are kept and reported, the order is steady, pages are as they were.
 pub(crate) fn holds_contract(engine: &mut dyn SearchEngine, pages: &[Page], queries: &[Query]) {
     let name = engine.name().to_owned();
     assert!(engine.cap() >= pages.len(), "{name}: the contract wants to see all results");

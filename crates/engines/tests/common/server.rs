@@ -46,7 +46,7 @@ fn decoded(value: &str) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// What is sent back.
+/// The response of the server.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Response {
     pub(crate) status: u16,

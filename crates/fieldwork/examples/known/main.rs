@@ -1,11 +1,11 @@
-//! How far off estimates are, ours and those of others, on engines whose size is known: real ones over overlapping parts of a corpus,
+//! A benchmark of estimators, ours and those of others, on engines of known size: real ones over overlapping parts of a corpus,
 //! asked within budgets, many times with other seeds.
 //!
 //!     cargo run --release -p lookalike-fieldwork --example known -- pages.jsonl [KEY=VALUE]...
 //!
 //! The file has JSON lines with `id` and `text`. Keys:
 //!
-//! - `what=size` (as it is without it), `ratio`, `others` (baselines of a size), `other-ratios`; `part`: prints the pages of an engine, as
+//! - `what=size` (the default), `ratio`, `others` (baselines of a size), `other-ratios`; `part`: prints the pages of an engine, as
 //!   scripts/omega takes them
 //! - `engine=tantivy`, `sqlite` or `http`; `against=sqlite`: the second of a ratio
 //! - `runs=200`, `cap=100`, `calls=500,1000,2000,5000`: calls to each engine
@@ -34,7 +34,7 @@ use world::{ENGINES, Indexed, World};
 
 type Fallible<T> = Result<T, Box<dyn Error>>;
 
-/// What estimators said, by name.
+/// Estimates, by the name of the estimator.
 type Said = Vec<(&'static str, Option<Estimate>)>;
 
 struct Request {
@@ -182,7 +182,7 @@ fn ours(desk: &mut Desk<'_>, seed: u64) -> Fallible<Said> {
     Ok(vec![("size", Some(size.pages)), ("size of what is reached", Some(size.reached))])
 }
 
-/// Our own ratios; estimates are of the second engine beside the first, and turned round.
+/// Our own ratios; estimates are of the second engine beside the first, and inverted.
 fn our_ratios(desks: &mut [Desk<'_>], seed: u64) -> Fallible<Said> {
     let sides = draw(desks, &Plan { seed, looked_at: 2, ..Plan::default() })?;
     let found = compare(&sides, seed);
@@ -208,7 +208,7 @@ fn named(said: Vec<Baseline>) -> Said {
     said.into_iter().map(|baseline| (baseline.name, baseline.estimate)).collect()
 }
 
-/// What the pool reaches of the pages, seen by someone who may ask without end.
+/// Prints the share of the pages that the pool really reaches, found without a limit on calls.
 fn truly_reached(shared: &mut Shared, own: &Own, truth: f64) -> Fallible<()> {
     let mut run = shared.run(u64::MAX);
     let mut desk = Desk::new(&mut run, own, usize::MAX);

@@ -1,11 +1,12 @@
-//! One engine for many runs, each within a budget of its own. What one run asked is remembered for the next: it costs the run, and not us.
+//! One engine for many runs, each within a budget of its own. Answers to one run are remembered for the next: the run is charged
+//! for them, and no call is made.
 
 use std::collections::{BTreeSet, HashMap};
 
 use lookalike_engines::{EngineError, Fetched, Query, Results, SearchEngine};
 use lookalike_fieldwork::words;
 
-/// An engine with a memory.
+/// An engine that remembers its answers.
 pub(crate) struct Shared {
     engine: Box<dyn SearchEngine>,
     answers: HashMap<(Query, usize), Results>,
@@ -22,7 +23,7 @@ pub(crate) struct Run<'s> {
 }
 
 impl Shared {
-    /// Around an engine.
+    /// Wraps an engine.
     pub(crate) fn new(engine: Box<dyn SearchEngine>) -> Self {
         Shared { engine, answers: HashMap::new(), pages: HashMap::new() }
     }
@@ -32,7 +33,7 @@ impl Shared {
         self.engine.name().to_owned()
     }
 
-    /// A run with so many calls.
+    /// Begins a run with a budget of this number of calls.
     pub(crate) fn run(&mut self, budget: u64) -> Run<'_> {
         Run { of: self, calls: 0, budget, fetches: 0 }
     }

@@ -1,4 +1,4 @@
-//! How far off an estimator was, over many runs.
+//! The error of an estimator over many runs.
 
 use lookalike_census::Estimate;
 
@@ -14,11 +14,11 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// What stands above the rows.
+    /// The header of the table.
     pub(crate) const HEAD: &str =
         "engine           estimator                  calls  fetches  answered   RMSE    bias  covers";
 
-    /// Takes a run.
+    /// Adds a run.
     pub(crate) fn take(&mut self, estimate: Option<Estimate>, truth: f64, fetches: u64) {
         self.runs += 1;
         self.fetches += fetches;

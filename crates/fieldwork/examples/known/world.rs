@@ -1,4 +1,4 @@
-//! Engines over known parts of a corpus, and who measures them.
+//! Engines over known parts of a corpus, and the own corpus that they are measured with.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader};
@@ -12,14 +12,14 @@ use lookalike_fieldwork::Own;
 
 use crate::shared::Shared;
 
-/// What engines index of a page.
+/// The part of a page that engines index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Indexed {
     /// All of it.
     Whole,
     /// Its first bytes.
     First(usize),
-    /// What links to it say: its first words, and some of pages elsewhere that link to it, none of them its own.
+    /// The text of links to it, simulated by its first words, and some of other pages.
     Anchors,
 }
 
@@ -32,7 +32,7 @@ type Pages = Vec<(String, String)>;
 /// A corpus, divided.
 pub(crate) struct World {
     pub(crate) own: Own,
-    /// What each engine has.
+    /// The pages of each engine.
     pub(crate) parts: [Pages; 3],
 }
 
@@ -79,8 +79,8 @@ impl World {
         self.parts[engine].len() as f64
     }
 
-    /// Opens an engine, building it first where it is one of ours; the one over HTTP runs already, and its description lies in
-    /// LOOKALIKE_OMEGA.
+    /// Opens an engine, building it first if it is one of ours; the one over HTTP runs already, and LOOKALIKE_OMEGA is the path of
+    /// its description.
     pub(crate) fn engine(
         &self,
         engine: usize,

@@ -1,5 +1,5 @@
-//! How large one engine is against another, after Bharat and Broder (1998): a random query of two words, one of the first hundred results,
-//! each as likely, and a strong query to the other engine, in both directions.
+//! The ratio of the sizes of two engines, after Bharat and Broder (1998): a random query of two words, one of the first hundred
+//! results, each as likely, and a strong query to the other engine, in both directions.
 
 use lookalike_census::Random;
 use lookalike_census::relative_size::relative_size;
@@ -16,7 +16,7 @@ const SHOWN: usize = 100;
 const BIAS: &str = "the ratio is that of pages as queries meet them, long and highly ranked ones above all, and does not get \
                     better with more queries; strong queries miss a few pages";
 
-/// `|A|/|B|` by what of either is in the other. Both desks must have the same own corpus, whose words are the lexicon.
+/// Estimates `|A|/|B|` by the share of either that is in the other. Both desks must have the same own corpus, whose words are the lexicon.
 pub fn ratio(a: &mut Desk<'_>, b: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Baseline>, EngineError> {
     let lexicon = Lexicon::new(a.own());
     let mut random = Random::part(plan.seed, 0);

@@ -1,13 +1,14 @@
 //! Sizes by sums over the results of a pool's queries, after Broder and others (2006).
 //!
-//! Queries are drawn uniformly from a pool that was fixed beforehand, none twice. A result weighs one over the number of the pool's words
-//! on its page. From what the pool reaches to the whole index leads a second pool that has little to do with the first, or a uniform
-//! sample of pages; nobody has that, so the own documents stand in for it, each looked at as if it were not at home.
+//! Queries are drawn uniformly from a pool that was fixed beforehand, none twice. A result weighs one over the number of the pool's
+//! words on its page. From the pages that the pool reaches to the whole index leads a second pool that has little to do with the
+//! first, or a uniform sample of pages; there is none, so the own documents take its place, each treated as if it were not in the
+//! own corpus.
 //!
-//! **Queries with too many results** belong to no pool. They are known only once they were asked: these weigh nothing, which is the same as a
-//! pool that is smaller by their share, and no longer count as words of pages. Those that were not met still count, so that pages weigh too
-//! little. The authors' remedy is a pool of words of medium frequency; here, words that find at home at most a fifth of what the
-//! engine shows.
+//! **Queries with too many results** belong to no pool. They are known only once they were asked: these weigh nothing, which is the
+//! same as a pool that is smaller by their share, and no longer count as words of pages. Those that were not met still count, so
+//! that pages weigh too little. The authors' remedy is a pool of words of medium frequency; here, words that are in at most a fifth
+//! as many own documents as the engine shows results.
 //!
 //! Of each query's results a few are looked at, as many as [`crate::sampling`] does, and stand for all.
 
@@ -29,11 +30,11 @@ const TWO_POOLS: &str = "too low as far as long pages are reached by both pools 
 /// The words of a pool.
 struct Words {
     list: Vec<WordId>,
-    /// For each word of the vocabulary whether it is among them.
+    /// For each word of the vocabulary, true if it is among them.
     has: Vec<bool>,
 }
 
-/// What a query's results weigh: all of them, and those that another pool reaches as well.
+/// The weights of a query's results: of all of them, and of those that another pool reaches as well.
 type Weights = (f64, f64);
 
 impl Words {
@@ -46,7 +47,7 @@ impl Words {
         Words { list, has }
     }
 
-    /// How many of a page's words are in the pool, without those that are known to find too much.
+    /// Returns the number of a page's words that are in the pool, without those that are known to find too much.
     fn degree(&self, page: &[WordId], desk: &Desk<'_>) -> usize {
         page.iter().filter(|&&word| self.holds(word, desk)).count()
     }
@@ -65,7 +66,7 @@ impl Words {
     }
 }
 
-/// Frequency at home of words that are neither rare nor frequent, for an engine that shows so many results.
+/// Returns the highest frequency in the own corpus of words that are neither rare nor frequent, for an engine that shows `limit` results.
 fn medium(limit: usize) -> u32 {
     u32::try_from(limit / 5).unwrap_or(u32::MAX).max(2)
 }
@@ -119,7 +120,7 @@ fn by_one_pool(
     Ok(vec![Baseline { name, estimate, cost: desk.cost() - before, bias: ONE_POOL }])
 }
 
-/// Own documents that a pool would reach if they were not at home, where two others must have the word; and all.
+/// Counts the own documents that a pool would reach if they were not in the own corpus, so that two others must have the word; and all.
 fn own_reached(pool: &Words, desk: &Desk<'_>) -> (u64, u64) {
     let own = desk.own();
     let reached = own
@@ -159,7 +160,7 @@ fn positive(estimate: &Estimate) -> bool {
     estimate.value > 0.0
 }
 
-/// What the results of a query of the first pool weigh; nothing when the engine or all of its pages keep silent.
+/// Returns the weights of the results of a query of the first pool; nothing when the engine or all of its pages keep silent.
 fn weigh(
     desk: &mut Desk<'_>,
     word: WordId,

@@ -1,7 +1,7 @@
-//! Sizes from pages that come up again: random words are asked for, none twice, and what each finds is a capture.
+//! Sizes from pages that come up again: random words are asked for, none twice, and each result is a capture.
 //!
-//! Words with more pages than the engine shows are passed over, since what is shown of them is what it ranks high. Pages with many words
-//! come up often and short ones hardly ever, which these estimators take for a small index; only Lu and Li's allows for some of it.
+//! Words with more pages than the engine shows are skipped, since it shows the ones that it ranks high. Pages with many words come
+//! up often and short ones hardly ever, which these estimators take for a small index; only Lu and Li's allows for some of it.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ const BIRTHDAY: &str = "too low, since it takes every page for as likely to be d
 /// Pages that came up.
 #[derive(Default)]
 struct Captures {
-    /// How often each page came up, in every other query and in those between.
+    /// The number of times that each page came up, in queries of even number and in those of odd number.
     counts: HashMap<PageId, [u32; 2]>,
     /// One random page of each query.
     single: Vec<PageId>,
@@ -30,7 +30,7 @@ struct Captures {
     queries: usize,
 }
 
-/// Chapman, Chao, Lu and Li, and birthdays, on the same queries.
+/// Estimates by Chapman, Chao, Lu and Li, and by birthdays, on the same queries.
 pub fn captures(desk: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Baseline>, EngineError> {
     let words = desk.own().queries(2);
     let before = desk.cost();
@@ -52,7 +52,7 @@ pub fn captures(desk: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Baseline>, Engin
 }
 
 impl Captures {
-    /// Takes what a query found.
+    /// Takes the results of a query.
     fn take(&mut self, pages: &[PageId], random: &mut Random) {
         let Some(&single) = random.pick(pages) else { return };
         self.single.push(single);
@@ -62,19 +62,19 @@ impl Captures {
         self.queries += 1;
     }
 
-    /// How many pages came up in a way.
+    /// Returns the number of pages whose counts fit.
     fn pages(&self, fits: impl Fn(&[u32; 2]) -> bool) -> u64 {
         self.counts.values().filter(|counts| fits(counts)).count() as u64
     }
 
-    /// None before a page was seen by both halves: without one, Chapman's formula speaks of the sample alone.
+    /// Returns Chapman's estimate; none before a page was seen by both halves, since the formula then depends on the sample alone.
     fn chapman(&self) -> Option<Estimate> {
         let both = self.pages(|counts| counts[0] > 0 && counts[1] > 0);
         let [first, second] = [0, 1].map(|half| self.pages(|counts| counts[half] > 0));
         (both > 0).then(|| capture_recapture::chapman(first, second, both))
     }
 
-    /// None before a page came up twice.
+    /// Returns Chao's estimate; none before a page came up twice.
     fn chao1(&self) -> Option<Estimate> {
         let [once, twice] = [1, 2].map(|times| self.pages(|counts| counts[0] + counts[1] == times));
         (self.pages(|_| true) > once).then(|| species::chao1(self.pages(|_| true), once, twice))

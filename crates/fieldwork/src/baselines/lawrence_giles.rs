@@ -1,7 +1,7 @@
-//! How large one engine is against another by what both find for the same queries, after Lawrence and Giles (1998, 1999).
+//! The ratio of the sizes of two engines by their results for the same queries, after Lawrence and Giles (1998, 1999).
 //!
-//! They had queries of users; here two random words stand in for one. Only queries count for which both engines show all that they
-//! have, fewer than 600 pages together, and only results that have the words on them. A page is in both when its address is.
+//! They had queries of users; here two random words take the place of one. Only queries count for which both engines show all that
+//! they have, fewer than 600 pages together, and only results that have the words on them. A page is in both when its address is.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use super::{Baseline, Plan, unless_spent};
 use crate::desk::{Contents, Desk, PageId};
 use crate::own::WordId;
 
-/// Queries with so many results together, or more, do not count.
+/// Queries with at least this number of results in both engines together do not count.
 const MOST: usize = 600;
 
 const MEAN: &str = "a mean of ratios is above the ratio of sums, queries that either engine has nothing for drop out, and long \
@@ -23,7 +23,7 @@ const OF_SUMS: &str = "the ratio is that of pages as queries meet them, long one
 const GEOMETRIC: &str = "queries that either engine has nothing for drop out, which draws the ratio towards 1; long pages are \
                          met above all";
 
-/// `|A|/|B|` by counts of results, averaged in three ways. Both desks must have the same own corpus, whose words are the queries.
+/// Estimates `|A|/|B|` by counts of results, averaged in three ways. Both desks must have the same own corpus, whose words are the queries.
 pub fn ratios(a: &mut Desk<'_>, b: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Baseline>, EngineError> {
     let lexicon = Lexicon::new(a.own());
     let mut random = Random::part(plan.seed, 0);
@@ -45,7 +45,7 @@ pub fn ratios(a: &mut Desk<'_>, b: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Bas
     ])
 }
 
-/// What both engines have for a query; nothing when it does not count.
+/// Counts the results of both engines for a query; nothing when it does not count.
 fn counted(a: &mut Desk<'_>, b: &mut Desk<'_>, query: [WordId; 2]) -> Result<Option<Counts>, EngineError> {
     let (Some(in_a), Some(in_b)) = (a.search_all(&query)?, b.search_all(&query)?) else { return Ok(None) };
     // An engine that shows as many as it ever does may have more.

@@ -4,7 +4,7 @@ use lookalike_census::Random;
 
 use crate::own::{Own, WordId};
 
-/// Words, each as likely as it is frequent. Two words drawn alike would hardly ever stand on one page.
+/// Words, each as likely as it is frequent. Two words drawn uniformly would hardly ever be on one page.
 pub(super) struct Lexicon {
     words: Vec<WordId>,
     /// For each of them its frequency and those of all before it.

@@ -1,4 +1,4 @@
-//! What an engine claims to have for a query that nearly every page matches.
+//! The number of pages that an engine claims for a query that nearly every page matches.
 
 use lookalike_census::Estimate;
 use lookalike_engines::EngineError;
@@ -12,7 +12,8 @@ pub const WORDS: usize = 50;
 const BIAS: &str = "pages without any of the words are missing, and the count is the engine's own word; where it tells none, \
                     only what it shows is counted";
 
-/// Pages with any of the most frequent own words, as the engine counts them, or else as many as it shows. The interval has no end above.
+/// Returns the number of pages with any of the most frequent own words by the engine's own count, or else the number that it shows.
+/// The interval has no upper end.
 pub fn lower_bound(desk: &mut Desk<'_>, _: &Plan) -> Result<Vec<Baseline>, EngineError> {
     let words = desk.own().most_frequent(WORDS);
     let before = desk.cost();

@@ -14,7 +14,7 @@ fn pages(seed: u64, count: usize) -> Vec<(String, String)> {
     pages_of(seed, count, |unit| 8.0 * (3.0 * unit).exp())
 }
 
-/// Pages of as many words as `length` makes of a number below 1.
+/// Makes pages whose number of words is `length` of a random number below 1.
 fn pages_of(seed: u64, count: usize, length: impl Fn(f64) -> f64) -> Vec<(String, String)> {
     (0..count)
         .map(|number| {
@@ -41,7 +41,7 @@ fn own() -> Own {
     own
 }
 
-/// An index of pages, of which the first so many bytes are found.
+/// Builds an index of pages that are found by their first `first_bytes` bytes.
 fn index(path: &Path, pages: &[(String, String)], first_bytes: Option<usize>) {
     let options = Building { first_bytes, ..Building::default() };
     let builder = TantivyBuilder::create(path, &options).unwrap();
@@ -130,7 +130,7 @@ fn a_bound_is_what_is_claimed_or_else_shown() {
     assert_eq!(bound.cost, Cost { calls: 1, fetches: 0 });
 }
 
-/// What all estimators of a ratio say of indexes of these pages.
+/// Returns the values of all estimators of a ratio for indexes of these pages.
 fn ratios(one: &[(String, String)], two: &[(String, String)]) -> Vec<(&'static str, f64)> {
     let (folder, own) = (tempfile::tempdir().unwrap(), own());
     let paths = ["one", "two"].map(|name| folder.path().join(name));

@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 use crate::coin::coin;
 use crate::random::{Random, child};
 
-/// How the address of a page is to its earlier one.
+/// The relation of a page's address to its earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spelling {
     /// Letter by letter the same.
     Same,
-    /// The same place, spelt in another way: case of the host, default port, fragment.
+    /// The same address, spelt in another way: case of the host, default port, fragment.
     Respelled,
-    /// Another place.
+    /// Another address.
     Other,
 }
 
-/// Domains and how many hosts of a thousand are under them; `ip` is a number instead of a name.
+/// Domains, each with the number of hosts under it of a thousand; `ip` is a number instead of a name.
 const DOMAINS: [(&str, u32); 18] = [
     ("com", 560),
     ("org", 140),
@@ -41,15 +41,15 @@ const DOMAINS: [(&str, u32); 18] = [
     ("ip", 6),
 ];
 
-/// Of so many pages there is one host.
+/// Number of pages for each host.
 const PAGES_PER_HOST: u64 = 30;
 
-/// How many hosts a web of so many pages has.
+/// Returns the number of hosts in a web of `pages` pages.
 pub(super) fn hosts(pages: u64) -> u32 {
     (pages / PAGES_PER_HOST).clamp(20, 4_000_000) as u32
 }
 
-/// An address for the page with this number on one of so many hosts; hosts with small numbers have most pages.
+/// Returns an address for the page with this number on one of `hosts` hosts; hosts with small numbers have most pages.
 pub(super) fn address(key: u64, number: &str, folder: &str, hosts: u32) -> String {
     let mut random = Random::new(key);
     let host = random.skewed(hosts as usize) as u64;

@@ -1,10 +1,10 @@
-//! What becomes of a page between two crawls, and what else there is of it in the second.
+//! The fate of a page between two crawls, and its copies in the second.
 
 use serde::{Deserialize, Serialize};
 
 use crate::random::{Random, child};
 
-/// What became of a judged page.
+/// The fate of a judged page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
@@ -22,7 +22,7 @@ pub enum Fate {
     Twin,
 }
 
-/// What a page of the new crawl is to an old one.
+/// The relation of a page of the new crawl to an old one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CopyKind {
@@ -43,7 +43,7 @@ pub(super) struct Planned {
     pub(super) moves: bool,
 }
 
-/// How much of the text is another.
+/// The degree to which a text is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     None,
@@ -55,7 +55,7 @@ pub(super) enum Change {
     Heavy,
 }
 
-/// What becomes of a story.
+/// The planned fate of a story, and its copies in the new crawl.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) fate: Fate,

@@ -19,7 +19,7 @@ use super::judging::Judged;
 use super::{CrawlPage, Crawls, Met, NEAR};
 use crate::jsonl::page_line;
 
-/// Where two crawls go.
+/// The writers of the files of two crawls.
 pub struct Files<W> {
     /// The old crawl.
     pub old: W,
@@ -31,7 +31,7 @@ pub struct Files<W> {
     pub truth: W,
 }
 
-/// What has been written.
+/// Counts of the documents, judgments and pairs that have been written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Written {
     /// Documents of the old crawl.
@@ -57,7 +57,7 @@ pub fn segment_name(segment: u32) -> String {
 /// bytes each; nothing else grows.
 ///
 /// # Errors
-/// What the writers return.
+/// The errors of the writers.
 pub fn write<W: Write>(crawls: &Crawls, files: &mut Files<W>) -> io::Result<Written> {
     let mut written = Written::default();
     let mut judgments: Vec<(u32, u64, i8)> = Vec::new();

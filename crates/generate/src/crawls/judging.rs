@@ -1,29 +1,29 @@
-//! What assessors said of old pages: several topics, grades from -2 to 4.
+//! Relevance judgments of old pages: several topics, grades from -2 to 4.
 
 use serde::{Deserialize, Serialize};
 
 use super::Crawls;
 use crate::random::{Random, child};
 
-/// One thing that was said.
+/// One judgment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Judged {
-    /// For which topic.
+    /// The topic that it is for.
     pub topic: u32,
-    /// What.
+    /// The grade given.
     pub grade: i8,
 }
 
 /// Judged pages of a topic, about.
 const PAGES_PER_TOPIC: u64 = 200;
 
-/// Grades and how many of a hundred judgments have them.
+/// Grades, each with the number of judgments of a hundred that have it.
 const GRADES: [(i8, u32); 6] = [(0, 58), (1, 20), (2, 9), (-2, 7), (3, 4), (4, 2)];
 
 const TOPICS: u64 = u64::MAX - 18;
 const GRADE: u64 = u64::MAX - 19;
 
-/// How many topics there are.
+/// Returns the number of topics.
 pub(super) fn topics(crawls: &Crawls) -> u32 {
     (crawls.judged.min(crawls.old) / PAGES_PER_TOPIC).clamp(5, 500) as u32
 }

@@ -9,7 +9,7 @@ use lookalike_text::{Analyser, Features, Profile};
 use crate::coin::{COINABLE, coin};
 use crate::random::Random;
 
-/// How often another share of changed words is tried.
+/// Most shares of changed words that are tried.
 const TRIES: u32 = 24;
 
 /// Reads pages as profile `web` does.
@@ -44,7 +44,7 @@ impl Words {
     }
 }
 
-/// How many words two ascending sets share, and how many are in either.
+/// Counts the words that two ascending sets share, and those in either.
 pub(super) fn shared(a: &[u64], b: &[u64]) -> (u64, u64) {
     let (mut i, mut j, mut common) = (0, 0, 0);
     while i < a.len() && j < b.len() {
@@ -54,8 +54,8 @@ pub(super) fn shared(a: &[u64], b: &[u64]) -> (u64, u64) {
     (common, (a.len() + b.len()) as u64 - common)
 }
 
-/// The content with so many of its words changed that its similarity to what it was falls into the band, and its words.
-/// Where the page has too few words for that, it comes as near as it can from above, or else has a word more.
+/// Returns the content with enough of its words changed that its similarity to the original falls into the band, and its words.
+/// A page with too few words for that comes as near as it can from above, or else stays as it is.
 pub(super) fn revise(
     content: &str,
     media: Media,

@@ -25,7 +25,7 @@ pub(super) struct Version {
 }
 
 impl Version {
-    /// How many words two pages share, and how many are in either.
+    /// Counts the words that two pages share, and those in either.
     pub(super) fn shared(&self, other: &Version) -> (u64, u64) {
         shared(&self.words, &other.words)
     }
@@ -39,7 +39,7 @@ pub(super) struct Made {
     pub(super) version: Version,
 }
 
-/// An old page, perhaps its twin, and what there is of it in the new crawl.
+/// An old page, perhaps its twin, and its copies in the new crawl.
 #[derive(Debug, Clone)]
 pub(super) struct Story {
     pub(super) number: u64,
@@ -166,7 +166,7 @@ fn is_near(a: &Version, b: &Version) -> bool {
     common as f64 >= NEAR * all as f64
 }
 
-/// What became of a page, by what its own copy is: a page of few words may not change as it should.
+/// Returns the fate of a page as its own copy shows it: a page of few words may not change as planned.
 fn told(fate: Fate, page: &Version, own: Option<&Made>) -> Fate {
     let Some(own) = own else { return fate };
     match fate {

@@ -6,7 +6,7 @@ use crate::prose::Prose;
 use crate::random::child;
 use crate::writer::Writer;
 
-/// One word in so many is a place to fill in, cluster by cluster.
+/// One word in this number is a slot to fill in, cluster by cluster.
 const PLACES: [u64; 3] = [60, 25, 12];
 
 pub(super) fn apply(family: &Family, original: &Prose, writer: &mut Writer<'_>, copy: &mut Prose) {

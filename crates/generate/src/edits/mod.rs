@@ -1,4 +1,4 @@
-//! How copies come to differ from their original: one file per edit, all of one shape.
+//! Edits that make copies differ from their original: one file per edit, all of one shape.
 //!
 //! An edit reads the original, writes the copy, and takes everything it needs from the copy's own writer. How
 //! strong it is comes from chance too, so that the copies of a corpus are graded from nearly equal to barely
@@ -51,7 +51,7 @@ fn change_words(original: &Prose, copy: &mut Prose, mut change: impl FnMut(usize
     }
 }
 
-/// Spreads `parts` events evenly over `whole` steps: how many fall on each step.
+/// Spreads `parts` events evenly over `whole` steps; gives the number of events on each step.
 fn spread(parts: usize, whole: usize) -> impl Iterator<Item = usize> {
     (0..whole).map(move |step| (step + 1) * parts / whole - step * parts / whole)
 }
@@ -61,7 +61,7 @@ fn grade(low: u32, high: u32, writer: &mut Writer<'_>) -> u32 {
     low + writer.random.skewed((high - low + 1) as usize) as u32
 }
 
-/// So many percent of `whole`, at least one.
+/// Returns `percent` percent of `whole`, at least one.
 fn share(whole: usize, percent: u32) -> usize {
     (whole * percent as usize / 100).max(1)
 }

@@ -10,7 +10,7 @@ mod news;
 mod product;
 mod recipe;
 
-/// What a kind of page says and how it is built.
+/// The phrases and the structure of one kind of page.
 #[derive(Debug)]
 pub(crate) struct Genre {
     /// Stands in the address.

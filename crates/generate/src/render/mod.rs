@@ -11,7 +11,7 @@ use crate::Language;
 use crate::lexicon::{Lexicon, is_coined};
 use crate::prose::{Mark, Word};
 
-/// What stands between two words of a line.
+/// Returns the characters between two words of a line.
 fn gap(lexicon: &Lexicon, word: Word, next: Word, language: Language) -> &'static str {
     match word.mark {
         Mark::None if lexicon.is_unspaced(word.id) || lexicon.is_unspaced(next.id) => "",

@@ -1,4 +1,4 @@
-//! What a site looks like: the markup around each role. A skin is data only.
+//! The look of a site: the markup around each role. A skin is data only.
 
 /// Opening and closing markup.
 pub(super) type Tags = (&'static str, &'static str);

@@ -35,7 +35,7 @@ pub(crate) fn create(folder: &Path, spec: &str, text: bool) {
     Index::create(folder, made, &Watch::default()).unwrap();
 }
 
-/// So little memory that documents go to disk and segments are merged all the time.
+/// A writer; with a small `tail_bytes`, documents go to disk and segments are merged all the time.
 pub(crate) fn writing(tail_bytes: usize) -> Mode {
     Mode::Write(Writing { sync: false, tail_bytes })
 }

@@ -15,7 +15,7 @@ use crate::results::{MethodLine, Results};
 use crate::roster;
 use crate::truth::Truth;
 
-/// What each finds.
+/// The experiment on the pairs of each algorithm.
 pub(crate) static E1: Experiment = Experiment {
     id: "E1",
     title: "A0 to A12 on one collection: pairs, pooled recall, precision, F",
@@ -24,7 +24,7 @@ pub(crate) static E1: Experiment = Experiment {
     run: quality,
 };
 
-/// What they find together.
+/// The experiment on the pairs of several algorithms together.
 pub(crate) static E2: Experiment = Experiment {
     id: "E2",
     title: "Agreement and joint coverage of A0 to A12",
@@ -109,7 +109,7 @@ fn together(desk: &Desk<'_>) -> Result<Study, LabError> {
     Ok(study)
 }
 
-/// How the order by F compares with the published one, and what the differences come from.
+/// Compares the order by F with the published one, explains the differences, and returns a sentence for the lead.
 fn order(
     study: &mut Study,
     collection: &Collection,
@@ -181,7 +181,7 @@ fn kendall(one: &[&str], other: &[&str]) -> Option<f64> {
     (all > 0).then(|| agree as f64 / all as f64)
 }
 
-/// What an algorithm looks at, in words that fit behind a verb.
+/// Returns the parts of a text that an algorithm looks at, in words that fit behind a verb.
 fn looks_at(method: &str) -> &'static str {
     match method {
         "a0" => "any word at all",
@@ -200,7 +200,7 @@ fn looks_at(method: &str) -> &'static str {
     }
 }
 
-/// What moves a method away from its published place, as far as figures tell.
+/// Returns the reasons why a method moved from its published rank, as far as figures tell.
 fn why(line: &MethodLine, edited: Option<f64>) -> String {
     let theirs = zelenkov(&line.method);
     let (Some(recall), Some(precision), Some(theirs)) = (line.recall, line.precision, theirs) else {

@@ -57,14 +57,14 @@ const CANDIDATES: usize = 300_000;
 const FRONT: usize = 24;
 const GROUP: usize = 40;
 
-/// What an estimate's error should be.
+/// The theory that predicts an estimate's error, by the kind of sketch.
 #[derive(Debug, Clone, Copy)]
 enum Theory {
-    /// So many independent minima.
+    /// This number of independent minima.
     Minima(usize),
-    /// The so many smallest fingerprints.
+    /// This number of smallest fingerprints.
     Bottom(usize),
-    /// One in so many fingerprints.
+    /// One in this number of fingerprints.
     Mod(usize),
 }
 
@@ -282,8 +282,8 @@ fn constructed(
     instruments.measure(&reading, &pairs, desk)
 }
 
-/// Pairs of the collection by tenths of resemblance, at random and at most so many of each. Those that share none of some
-/// shingles of each document, chosen by another hash function than those of the estimators, are not among them.
+/// Pairs of the collection by tenths of resemblance, at random and at most `PAIRS_OF_BIN` of each. Those that share none of
+/// some shingles of each document, chosen by another hash function than those of the estimators, are not among them.
 fn pairs_by_bin(reading: &Reading<'_>, desk: &Desk<'_>) -> Result<Vec<Vec<Pair>>, LabError> {
     let mut groups: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
     let mut sets = Vec::with_capacity(reading.len());

@@ -22,7 +22,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// What the thesis reports for a configuration, after 5 of 20 segments.
+/// The figures that the thesis reports for a configuration, after 5 of 20 segments.
 pub(super) struct Published {
     found: u64,
     share: f64,

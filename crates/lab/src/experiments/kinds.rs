@@ -53,7 +53,7 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
     Ok(study)
 }
 
-/// Pairs by kind, of so many that were drawn.
+/// Numbers of the drawn pairs by kind.
 type Kinds = BTreeMap<&'static str, u64>;
 
 fn kinds(shelf: &Shelf, trial: &Trial, seed: u64, watch: &Watch) -> Result<Kinds, LabError> {

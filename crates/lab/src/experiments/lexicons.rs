@@ -291,7 +291,7 @@ fn picture(name: &str, arms: &[Arm], curves: &[Vec<Recall>], published: Option<&
     })
 }
 
-/// What a message is.
+/// The class of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Spam,

@@ -26,7 +26,7 @@ pub(super) struct Lists<'d> {
 }
 
 impl<'d> Lists<'d> {
-    /// The lists of a desk, if it has a folder for them.
+    /// The lists in the data folder of a desk, if it has one.
     pub(super) fn of(desk: &'d Desk<'d>) -> Option<Self> {
         desk.data.as_deref().map(|data| Lists { desk, data })
     }

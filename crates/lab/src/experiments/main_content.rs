@@ -23,11 +23,11 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// What is looked at of a page.
+/// The parts of a page that are compared.
 const PARTS: [(&str, ContentMode); 2] =
     [("whole page", ContentMode::Page), ("main content", ContentMode::Main)];
 
-/// What came of looking at one part.
+/// The result for one part of pages.
 struct Outcome {
     name: &'static str,
     judged: usize,

@@ -43,14 +43,14 @@ const FAMILIES: [(&str, usize); 2] = [("mix", 6_000), ("rabin", 1_500)];
 /// Numbers of minima, and the recall that the paper states at the first resemblances.
 const MINIMA: [(usize, &[f64]); 2] = [(84, &[0.00]), (36, &[0.33, 0.42, 0.50])];
 
-/// What was found at one resemblance: pairs with at least one equal super-shingle, and with two.
+/// Shares of the pairs of one resemblance that have at least one equal super-shingle, and two.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Found {
     one: Share,
     two: Share,
 }
 
-/// One way of drawing so many minima.
+/// The results of one way of drawing minima and one number of them.
 struct Trial {
     minima: usize,
     family: &'static str,
@@ -82,7 +82,7 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
     Ok(study)
 }
 
-/// What the method makes of pairs of one resemblance.
+/// Runs the method on pairs of one resemblance.
 fn trial(
     desk: &Desk<'_>,
     minima: usize,
@@ -130,7 +130,7 @@ fn report(study: &mut Study, trials: &[Trial]) {
     );
 }
 
-/// What was found at the first three resemblances, and what the formula says.
+/// Formats the shares found at the first three resemblances, and those by the formula.
 fn told(trial: &Trial) -> String {
     let percent = |share: f64| format!("{:.1}", 100.0 * share);
     let found = trial.found[..3].iter().map(|found| found.two.value().map_or("-".to_owned(), percent));

@@ -43,13 +43,13 @@ use crate::trial::{Bench, LabError};
 pub struct Experiment {
     /// Its number in the catalogue, such as `E7`.
     pub id: &'static str,
-    /// What it asks.
+    /// The question that it asks, as a title.
     pub title: &'static str,
     /// The paper.
     pub source: &'static str,
-    /// What it looks at by default; none when it needs no documents.
+    /// The kind of collection that it takes by default; none when it needs no documents.
     pub data: Option<Wanted>,
-    /// Does it.
+    /// Runs it.
     pub run: fn(&Desk<'_>) -> Result<Study, LabError>,
 }
 
@@ -87,7 +87,7 @@ pub fn find(id: &str) -> Option<&'static Experiment> {
     EXPERIMENTS.iter().find(|experiment| experiment.id.eq_ignore_ascii_case(id)).copied()
 }
 
-/// What lies on the desk of whoever does an experiment.
+/// The inputs and settings of an experiment.
 #[derive(Debug)]
 pub struct Desk<'d> {
     /// The collection that the user named.
@@ -96,9 +96,9 @@ pub struct Desk<'d> {
     pub data: Option<PathBuf>,
     /// A folder for scratch files and jobs.
     pub folder: PathBuf,
-    /// Look at no more documents than this, taken at random.
+    /// The most documents to look at, taken at random.
     pub documents: usize,
-    /// How jobs are run.
+    /// Threads, memory and disk use of jobs, which change no result.
     pub settings: Settings,
     /// Seed of every random choice.
     pub seed: u64,
@@ -107,7 +107,7 @@ pub struct Desk<'d> {
 }
 
 impl Desk<'_> {
-    /// What the user named, a known collection, or a generated one.
+    /// Returns the collection that the user named, else a known one, else a generated one.
     pub fn collection(&self, wanted: Wanted) -> Result<Collection, LabError> {
         if let Some(given) = &self.given {
             return Ok(given.clone());
@@ -116,7 +116,8 @@ impl Desk<'_> {
         Ok(known.unwrap_or_else(|| generated::collection(wanted, self.seed)))
     }
 
-    /// What the user named; else every known collection of these kinds that is there; else a generated one.
+    /// Returns the collection that the user named; else every known collection of these kinds that is there; else a generated
+    /// one.
     pub fn collections(&self, wanted: &[Wanted]) -> Result<Vec<Collection>, LabError> {
         let known = match (&self.given, &self.data) {
             (None, Some(data)) => {

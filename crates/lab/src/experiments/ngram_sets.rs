@@ -91,8 +91,8 @@ impl Distances {
         Share { part: Distances::up_to(&self.relevant, k), whole: self.candidates(k) }
     }
 
-    /// Recall if so many pairs are taken, nearest first and at random among equally near ones; nothing where there are not so
-    /// many.
+    /// Returns the recall if `budget` pairs are taken, nearest first and at random among equally near ones; none where there
+    /// are fewer.
     fn recall_of(&self, budget: f64) -> Option<f64> {
         let (mut left, mut found) = (budget, 0.0);
         for (all, relevant) in self.all.iter().zip(self.relevant) {
@@ -307,7 +307,7 @@ fn thesis(results: &[(&str, Distances)]) -> Grid {
     grid
 }
 
-/// What combined lengths save and lose at three bits.
+/// Makes the table of candidates that combined lengths save, and relevant pairs that they lose, at three bits.
 fn combinations(results: &[(&str, Distances)]) -> Grid {
     const K: usize = 3;
     let heads = [

@@ -43,7 +43,7 @@ const MOST: usize = 2_000;
 /// Numbers of probes whose cost is measured.
 const TIMED: [usize; 5] = [10, 50, 200, 500, 2_000];
 
-/// What the method may believe of how much votes differ; the second is its default.
+/// Values of the method's parameter `c`, how much the votes of near-duplicates differ; the second is its default.
 const SPREADS: [&str; 4] = ["0.1", "0.27", "0.5", "1"];
 
 /// The method's default.
@@ -55,7 +55,7 @@ const COMPARED: usize = 200;
 /// Words that are replaced in copies.
 const EDITS: [usize; 4] = [1, 2, 4, 8];
 
-/// Documents that are copied, of at least so many words.
+/// Documents that are copied, and the fewest words of each.
 const DOCUMENTS: usize = 1_500;
 const LEAST_WORDS: usize = 50;
 
@@ -167,7 +167,7 @@ fn pairs(
     Ok(pairs)
 }
 
-/// What searching costs.
+/// The costs of searching, by way of search.
 struct Costs {
     stored: usize,
     rows: Vec<Cost>,
@@ -263,7 +263,7 @@ fn sketches(
     Ok((sketched, begun.elapsed().as_secs_f64() * 1e6 / count.max(1) as f64))
 }
 
-/// The share of pairs that so many probes find, of those at one distance or of all.
+/// Returns the share of pairs that this number of probes finds, of those at one distance or of all.
 fn recall(pairs: &[Pair], probes: usize, distance: Option<u32>, both: bool) -> Share {
     let mut share = Share::default();
     let counted = pairs.iter().filter(|pair| distance.is_none_or(|distance| pair.distance == distance));
@@ -355,7 +355,7 @@ fn cost_table(pairs: &[Pair], costs: &Costs) -> Grid {
     grid
 }
 
-/// How much it matters what the method believes of how much votes differ.
+/// Makes the table of the share of pairs found by the parameter `c`.
 fn spread_table(by_spread: &[Vec<Pair>]) -> Grid {
     let heads = ["c", "pairs", "share found", "95 %"];
     let mut grid = Grid::new(format!("Share of pairs found by {COMPARED} probes, by the parameter c"), heads);

@@ -69,7 +69,7 @@ fn remainder(number: &[u8], prime: u64) -> u64 {
         .fold(0, |rest, bytes| bytes.iter().fold(rest, |rest, &byte| rest << 8 | u64::from(byte)) % prime)
 }
 
-/// A random number of so many bits.
+/// Returns a random number of `bits` bits.
 fn random(bits: usize, draws: &mut Draws) -> Number {
     (0..bits / 8).map(|_| draws.next() as u8).collect()
 }
@@ -98,13 +98,13 @@ fn worst(bits: usize) -> (Number, usize) {
     (product, count)
 }
 
-/// What came of one case, by all of the first primes.
+/// The collisions of numbers of one length, by all of the first primes.
 struct Case {
     bits: usize,
     primes: usize,
     /// Pairs of random numbers and primes by which they collide.
     pairs: Share,
-    /// What is to be expected of random numbers: the mean of 1/p over the primes.
+    /// The expected share for random numbers: the mean of 1/p over the primes.
     expected: f64,
     /// The pair that collides most often.
     worst: Share,
@@ -155,7 +155,7 @@ struct Trial {
     collisions: Share,
 }
 
-/// How often the method takes two different texts for one. `bound` is what it promises.
+/// Counts how often the method takes two different texts for one. `bound` is the upper bound that it promises for their share.
 fn trial(name: String, parameters: &str, bound: f64, desk: &Desk<'_>) -> Result<Trial, LabError> {
     let mut analyser = Analyser::new(&Profile::web());
     let (mut features, mut room) = (Features::default(), Sketch::default());

@@ -116,7 +116,7 @@ fn ratios(desk: &Desk<'_>, world: &World, study: &mut Study) -> Result<String, L
     Ok(lead)
 }
 
-/// What the queries of the log came to.
+/// The result counts of the queries of the log, beside the truth.
 struct Outcome {
     claimed: Vec<Counts>,
     verified: Vec<Counts>,

@@ -29,7 +29,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 
 /// Shares of the world that the engines have, as in the worked example.
 const SHARES: [(&str, f64); 4] = [("a", 0.5), ("h", 0.4), ("i", 0.25), ("e", 0.2)];
-/// What the engines like, for each scene, and what that is called.
+/// The scenes: the preferences of the engines, a heading and a short name.
 const SCENES: [([Taste; 4], &str, &str); 3] = [
     ([Taste::None; 4], "Independent engines", "independent engines"),
     ([Taste::Long; 4], "Engines that all prefer long pages", "engines of one taste"),
@@ -73,12 +73,12 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
 struct Scene<'w> {
     world: &'w World,
     engines: Vec<SimulatedEngine>,
-    /// Which engines have a page, as bits.
+    /// The engines that have each page, as bits.
     members: Vec<u64>,
     seed: u64,
 }
 
-/// How pages are drawn.
+/// A way of drawing pages: evenly, or by queries.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
     Even,
@@ -119,7 +119,7 @@ impl<'w> Scene<'w> {
         self.members.iter().filter(|&&engines| engines != 0).count() as f64 / self.size(0)
     }
 
-    /// How far the union by multiplicity is from the truth.
+    /// Returns the relative error of the union by multiplicity.
     fn union_error(&self, drawn: &Drawn) -> f64 {
         let sizes = least_squares::sizes(&drawn.sightings.shares());
         let union = sizes.and_then(|sizes| joint_coverage::by_multiplicity(&sizes.values, &drawn.sightings));
@@ -333,7 +333,7 @@ impl<'w> Scene<'w> {
         Ok(lines)
     }
 
-    /// Squared relative errors of the ratios from the first so many pages of each engine.
+    /// Returns the squared relative errors of the ratios from the first `count` pages of each engine.
     fn squares(&self, all: &Sightings, count: usize) -> Vec<f64> {
         let first = |drawn: &Vec<Sighting>| drawn[..count.min(drawn.len())].to_vec();
         let part = Sightings { drawn: all.drawn.iter().map(first).collect() };
@@ -345,7 +345,7 @@ impl<'w> Scene<'w> {
     }
 }
 
-/// What share of the union each engine has, by least squares and multiplicity.
+/// Estimates the share of the union that each engine has, by least squares and multiplicity.
 fn shares_of_all(sightings: &Sightings) -> Option<Vec<f64>> {
     let sizes = least_squares::sizes(&sightings.shares())?.values;
     let union = joint_coverage::by_multiplicity(&sizes, sightings)?;

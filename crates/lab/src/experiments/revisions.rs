@@ -146,7 +146,7 @@ fn fingerprint(desk: &Desk<'_>, shelf: &Shelf, compared: &mut [Compared]) -> Res
     Ok(())
 }
 
-/// How many were retrieved, were relevant, and both.
+/// Numbers of pairs that were retrieved, that are relevant, and that are both.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Tally {
     retrieved: u64,

@@ -37,7 +37,7 @@ const COUNTS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
 /// The number of edits that lengths are compared at, by its place.
 const BY_LENGTH: usize = 2;
 
-/// Documents by length: from so many words to fewer than so many, and what they are called.
+/// Classes of documents by length: the fewest words, the number of words that is too many, and a name.
 const CLASSES: [(usize, usize, &str); 4] = [
     (32, 64, "32 to 63 words"),
     (64, 128, "64 to 127 words"),
@@ -66,10 +66,10 @@ const SHOWN: [&str; 10] = ["minhash", "simhash", "a6", "imatch", "a1", "a4", "a8
 /// Methods in the picture by length.
 const SHOWN_BY_LENGTH: [&str; 6] = ["minhash", "simhash", "imatch", "a1", "a4", "a12"];
 
-/// What became of the copies of one class: by kind of edit and number of edits.
+/// Shares of the copies of one class that were found: by kind of edit and number of edits.
 type Survival = [[Share; COUNTS.len()]; Edit::ALL.len()];
 
-/// What a method made of all copies.
+/// The results of a method on all copies.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 struct Outcome {
     classes: [Survival; CLASSES.len()],
@@ -77,7 +77,7 @@ struct Outcome {
     strangers: Share,
 }
 
-/// The name of a method, and what it made of all copies or why it could not.
+/// The name of a method, and its results on all copies or the reason why there are none.
 type Tried = (&'static str, Result<Outcome, String>);
 
 /// An original, by its place in the collection.
@@ -98,7 +98,7 @@ struct Copy {
     text: String,
 }
 
-/// What all methods are tried on.
+/// The documents and pairs that all methods are tried on.
 #[derive(Debug)]
 struct Material {
     originals: Vec<Original>,
@@ -220,7 +220,7 @@ fn copies(items: &[Item], desk: &Desk<'_>) -> Result<(Vec<Original>, Vec<Copy>),
     Ok((originals, copies))
 }
 
-/// What each method makes of all copies, or why it cannot; several methods at a time.
+/// Runs each method on all copies, several methods at a time; one that cannot run gives the reason.
 fn trials(
     candidates: Vec<Candidate>,
     reading: &Reading<'_>,

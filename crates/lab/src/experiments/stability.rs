@@ -43,10 +43,10 @@ const FLOOR: usize = 5;
 /// Documents that are changed.
 const DOCUMENTS: usize = 2_000;
 
-/// Documents are dealt out to so many random choices of lexicons.
+/// Number of random choices of lexicons that documents are distributed over.
 const SEEDS: u64 = 8;
 
-/// How lexicons are thinned: a name, the method's parameters, and the part p that they lack.
+/// The ways of thinning lexicons: a name, the method's parameters, and the part p that they lack.
 const THINNINGS: [(&str, &str, f64); 4] = [
     ("p = 0.20", "drop=0.2", 0.2),
     ("p = 0.33", "drop=0.33", 0.33),
@@ -57,7 +57,7 @@ const THINNINGS: [(&str, &str, f64); 4] = [
 /// The thinning of the paper's figure.
 const PUBLISHED: usize = 1;
 
-/// What is done to a document.
+/// A kind of change to a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Arm {
     /// Words are added or taken away, each by the toss of a coin.
@@ -103,7 +103,7 @@ struct Words {
 }
 
 impl Words {
-    /// Which words are in the lexicon is for the method to say: one that is alone in a document has a signature.
+    /// Finds the words of the lexicon by the method itself: one that is alone in a document has a signature.
     fn new(reading: &Reading<'_>, desk: &Desk<'_>) -> Result<Self, LabError> {
         let method = learned("lexicons=0", 1, 1, reading, desk)?;
         let mut room = Room::new();
@@ -130,7 +130,7 @@ impl Words {
         places.into_iter().map(|place| self.lexicon[place].as_str()).collect::<Vec<_>>().join(" ")
     }
 
-    /// The text of a document after so many changes.
+    /// Returns the text of a document after this number of changes.
     fn changed(&self, document: &[usize], arm: Arm, changes: usize, draws: &mut Draws) -> String {
         let added = match arm {
             Arm::Change => (0..changes).filter(|_| draws.below(2) == 0).count(),
@@ -166,7 +166,7 @@ fn learned(
     Ok(sketcher)
 }
 
-/// What sketching needs.
+/// The buffers for sketching.
 struct Room {
     analyser: Analyser,
     features: Features,
@@ -174,7 +174,7 @@ struct Room {
 }
 
 impl Room {
-    /// Also for documents of fewer than five words.
+    /// Buffers that also serve documents of fewer than five words.
     fn new() -> Self {
         let profile = Profile { min_distinct: 0, ..Profile::kolcz() };
         Room { analyser: Analyser::new(&profile), features: Features::default(), sketch: Sketch::default() }
@@ -188,7 +188,7 @@ impl Room {
     }
 }
 
-/// What came of one way of thinning.
+/// The results of one way of thinning.
 #[derive(Debug, Default)]
 struct Trial {
     documents: u64,

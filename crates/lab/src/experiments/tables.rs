@@ -31,7 +31,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 /// Bits of a fingerprint.
 const BITS: usize = 64;
 
-/// Judged documents of the thesis: so many random fingerprints are stored.
+/// Random fingerprints that are stored: as many as the thesis has judged documents.
 const STORED: usize = 155_419;
 
 /// For each document that may be looked at, random fingerprints that may be stored.
@@ -64,7 +64,7 @@ const DESIGNS: [(usize, Blocks); 14] = [
 /// The most bits that differ in any design.
 const MOST: u32 = 10;
 
-/// What Manku, Jain and Sarma give for 2^34 fingerprints and k = 3: blocks, tables, bits of the shortest key, and the
+/// The designs of Manku, Jain and Sarma for 2^34 fingerprints and k = 3: blocks, tables, bits of the shortest key, and the
 /// logarithm of the most candidates of a lookup.
 const PUBLISHED: [(Blocks, u64, u64, u32); 4] = [
     (Blocks(6, None), 20, 31, 3),
@@ -73,7 +73,8 @@ const PUBLISHED: [(Blocks, u64, u64, u32); 4] = [
     (Blocks(4, None), 4, 16, 18),
 ];
 
-/// How bits are cut: into blocks, and what a choice of blocks leaves over perhaps once more.
+/// The division of bits into blocks: their number, and the number of blocks that the bits outside of a choice are divided into
+/// once more, if they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Blocks(usize, Option<usize>);
 
@@ -180,7 +181,7 @@ impl Set {
     }
 }
 
-/// What came of one design.
+/// The results of one design.
 struct Outcome {
     k: usize,
     blocks: Blocks,
@@ -188,7 +189,7 @@ struct Outcome {
     shortest: u32,
     /// Candidates of a query, on average: fingerprints that agree with it in a key.
     candidates: f64,
-    /// What the number of stored fingerprints and the lengths of keys let expect.
+    /// Candidates expected from the number of stored fingerprints and the lengths of keys.
     expected: f64,
     /// Fingerprints that were compared with a query.
     compared: f64,

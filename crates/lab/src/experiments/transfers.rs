@@ -46,7 +46,7 @@ pub(super) struct Sides {
     pub(super) target: Vec<Item>,
 }
 
-/// What one configuration found, segment by segment.
+/// The pairs that one configuration found, segment by segment.
 pub(super) struct Transfer {
     pub(super) configuration: &'static str,
     pub(super) segments: Vec<Vec<Pair>>,
@@ -106,7 +106,7 @@ fn fingerprint(method: &dyn Method, page: &Page<'_>, sketch: &mut Sketch) -> Opt
     (!sketch.keys.is_empty()).then(|| u64::from_le_bytes(bytes))
 }
 
-/// What each of some configurations finds in the first so many segments.
+/// Finds the pairs of each of these configurations in the first `segments` segments.
 pub(super) fn transfers(
     judged: &[Sketched],
     target: &[Sketched],
@@ -194,7 +194,7 @@ pub(super) fn with_shared_address(judged: &[Sketched], target: &[Sketched]) -> V
 }
 
 impl Sketched {
-    /// How similar the words of two documents are.
+    /// Returns the Jaccard similarity of the sets of words of two documents.
     pub(super) fn similarity(&self, other: &Sketched) -> f64 {
         jaccard(&self.words, &other.words)
     }
@@ -210,7 +210,7 @@ pub(super) mod tests {
     use crate::collection::Wanted;
     use crate::generated;
 
-    /// A desk with two small crawls on it.
+    /// A desk for two small crawls: at most 600 documents.
     pub(crate) fn crawls(watch: &Watch) -> Desk<'_> {
         Desk { documents: 600, ..bare(watch) }
     }

@@ -23,7 +23,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// One page in so many of the older crawl counts as judged.
+/// One in this number of pages of the older crawl counts as judged.
 const JUDGED: u64 = 5;
 /// Rows of a table of hosts or domains.
 const ROWS: usize = 10;
@@ -139,7 +139,7 @@ fn hosts(name: &str, tally: &Tally) -> Grid {
     grid
 }
 
-/// How similar the two documents behind a shared address are.
+/// Adds the table of the similarity of the two documents behind a shared address, and returns a sentence for the lead.
 fn similarity(desk: &Desk<'_>, sides: &Sides, study: &mut Study) -> Result<String, LabError> {
     let judged = sketched(&sides.judged, desk.seed, desk.watch)?;
     let target = sketched(&sides.target, desk.seed, desk.watch)?;
@@ -174,7 +174,7 @@ fn similarity(desk: &Desk<'_>, sides: &Sides, study: &mut Study) -> Result<Strin
     ))
 }
 
-/// What the real lists tell, as far as they are there.
+/// Adds the tables of the real lists, as far as they are there, and returns a sentence on judged pages.
 fn real(lists: &Lists<'_>, study: &mut Study) -> Result<Option<String>, LabError> {
     if let Some(addresses) = lists.addresses()? {
         study.heading("Real lists");

@@ -31,7 +31,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 const PAGES: usize = 20_000;
 /// Walks of each kind, whose spread is the error.
 const WALKS: u64 = 6;
-/// Where classes of in-degrees begin.
+/// The lowest in-degree of each class.
 const CLASSES: [usize; 6] = [0, 1, 2, 4, 8, 32];
 /// The degree of WebWalker's graph.
 const DEGREE: u64 = 10_000_000;
@@ -84,7 +84,7 @@ struct Scene {
     seed: u64,
 }
 
-/// What one walk came to.
+/// The results of one walk.
 struct Walked {
     weights: Vec<(Page, f64)>,
     fetched: u64,
@@ -251,7 +251,7 @@ impl Scene {
         class_shares(&walked.weights, CLASSES.len(), |page| class(&self.web, page))
     }
 
-    /// How fast WebWalker forgets its start, on the graph that a long walk found.
+    /// Makes the table of how fast WebWalker forgets its start, on the graph that a long walk found.
     fn speed(&self, desk: &Desk<'_>, moves: usize) -> Result<Grid, LabError> {
         let mut grid = Grid::new(
             format!("How fast WebWalker forgets its start, degree {DEGREE}"),

@@ -13,7 +13,7 @@ use super::Desk;
 use crate::collection::{Collection, Wanted};
 use crate::trial::LabError;
 
-/// One page in so many is the measurer's own.
+/// One in this number of pages is the measurer's own.
 const OWN: u32 = 5;
 
 /// Fewer pages than this make no world.
@@ -24,14 +24,14 @@ pub(super) struct World {
     pub(super) library: Library,
     /// Pages that engines can have.
     pub(super) pages: Vec<Page>,
-    /// On how many of the measurer's own pages each word is.
+    /// Number of the measurer's own pages that have each word.
     frequencies: Vec<u32>,
     own: Vec<Page>,
     /// Pages by length, from 0 for the shortest to 1 for the longest.
     rank: Vec<f64>,
 }
 
-/// Which pages an engine has.
+/// The preference by which an engine has pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taste {
     /// Any page is as likely.
@@ -71,12 +71,12 @@ impl World {
         World { library, pages, frequencies, own, rank }
     }
 
-    /// On how many of the measurer's own pages a word is.
+    /// Returns the number of the measurer's own pages that have a word.
     pub(super) fn frequency(&self, word: Word) -> u32 {
         self.frequencies[word.0 as usize]
     }
 
-    /// Number of the measurer's own pages.
+    /// Returns the measurer's own pages.
     pub(super) fn own(&self) -> &[Page] {
         &self.own
     }
@@ -145,7 +145,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A desk with a small collection on it.
+    /// A desk whose collection is small and generated.
     pub(crate) fn desk(documents: u64, watch: &Watch) -> Desk<'_> {
         let mut lines = Vec::new();
         write_jsonl(Plan { documents, seed: 5 }, &mut lines, &mut std::io::sink()).unwrap();
@@ -154,7 +154,7 @@ pub(super) mod tests {
         Desk { given: Some(given), ..bare(watch) }
     }
 
-    /// A desk with nothing on it.
+    /// A desk without a collection.
     pub(crate) fn bare(watch: &Watch) -> Desk<'_> {
         Desk {
             given: None,

@@ -128,7 +128,8 @@ impl Results<'_> {
         study.plot(self.similarities());
     }
 
-    /// What each method finds, with what Zelenkov and Segalovich report where they report it.
+    /// Adds the table of pairs, recall, precision and cost of each method, beside the figures of Zelenkov and Segalovich where
+    /// they report them.
     pub fn methods_table(&self, study: &mut Study) {
         let lines = self.methods();
         let published = lines.iter().any(|line| zelenkov(&line.method).is_some());
@@ -208,7 +209,7 @@ impl Results<'_> {
         })
     }
 
-    /// Who agrees with whom.
+    /// Adds Dice's coefficient of the pairs of any two methods, beside the published ones.
     pub fn agreement(&self, study: &mut Study) {
         let names: Vec<String> = self.comparison.names().iter().map(|&name| name.to_owned()).collect();
         study.plot(Plot::Heat(Heat {
@@ -229,7 +230,7 @@ impl Results<'_> {
         }
     }
 
-    /// What methods find together.
+    /// Adds the joint coverage of two methods, the best ten, and that of one method after the other in the greedy order.
     pub fn coverage(&self, study: &mut Study) {
         let names = self.comparison.names();
         let mut pairs: Vec<(usize, usize, Share)> = two_of(names.len())

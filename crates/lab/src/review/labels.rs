@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Pair, ReviewError};
 
-/// How a pair was judged.
+/// The verdict on a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -21,7 +21,7 @@ pub enum Verdict {
     Duplicate,
     /// They are not.
     Not,
-    /// Who knows.
+    /// The person who judged was not sure.
     Unsure,
 }
 
@@ -47,7 +47,7 @@ impl Verdict {
 /// A judgment: the verdict, and how the documents differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Judgment {
-    /// Whether they are near-duplicates.
+    /// The verdict on the pair.
     pub verdict: Verdict,
     /// The kind of difference; none in labels that came from elsewhere.
     pub kind: Option<Kind>,
@@ -79,10 +79,10 @@ pub struct Labels {
     path: PathBuf,
     /// Open for appending, unless they are only looked at.
     file: Option<File>,
-    /// Who judges now.
+    /// The name of the person who judges now.
     by: Option<String>,
     latest: BTreeMap<(Option<String>, u64), Judgment>,
-    /// What was odd about the file.
+    /// A warning about the file, such as a last line that was cut off.
     pub note: Option<String>,
 }
 
@@ -177,22 +177,22 @@ impl Labels {
         };
     }
 
-    /// Who judges now.
+    /// Returns the name of the person who judges now.
     pub fn by(&self) -> Option<&str> {
         self.by.as_deref()
     }
 
-    /// Where they are kept.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How whoever judges now has judged a pair.
+    /// Returns the judgment of a pair by the person who judges now.
     pub fn of(&self, n: u64) -> Option<Judgment> {
         self.by_whom(self.by(), n)
     }
 
-    /// How somebody has judged a pair.
+    /// Returns the judgment of a pair by the person of this name.
     pub fn by_whom(&self, by: Option<&str>, n: u64) -> Option<Judgment> {
         self.latest.get(&(by.map(str::to_owned), n)).copied()
     }
@@ -236,7 +236,7 @@ fn append(file: &mut File, line: &[u8]) -> std::io::Result<()> {
     written
 }
 
-/// How a file ends.
+/// The state of a file's end.
 struct End {
     /// Its length without a line that was cut off.
     length: u64,
@@ -258,7 +258,7 @@ fn belongs(row: &Row, known: &BTreeMap<u64, &Pair>) -> Result<(), (String, Strin
     }
 }
 
-/// What is wrong with a line, without the place: lines are parsed one by one, so that it would be misleading.
+/// Returns the error in a line, without its position: lines are parsed one by one, so that it would be misleading.
 pub(super) fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or(&text).to_owned()

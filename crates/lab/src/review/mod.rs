@@ -3,9 +3,9 @@
 //!
 //! - [`pairs`]: the sample
 //! - [`labels`]: the judgments, kept line by line
-//! - [`session`]: what whoever judges does, without a server
+//! - [`session`]: the steps of the person who judges, without a server
 //! - [`server`]: the page
-//! - [`summary`]: what the judgments come to
+//! - [`summary`]: the counts of the judgments, and the share of duplicates
 
 pub mod labels;
 pub mod pairs;
@@ -21,7 +21,7 @@ pub use server::{listen, serve};
 pub use session::Session;
 pub use summary::{Summary, summarise};
 
-/// Why a review cannot go on.
+/// The reason why a review cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum ReviewError {
     /// A file cannot be read.
@@ -38,9 +38,9 @@ pub enum ReviewError {
     NoPair {
         /// The sample.
         file: String,
-        /// Where.
+        /// The number of the line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The error in the line.
         why: String,
     },
     /// Two pairs have one number.
@@ -48,7 +48,7 @@ pub enum ReviewError {
     Twice {
         /// The sample.
         file: String,
-        /// Where.
+        /// The number of the line, from 1.
         line: usize,
         /// The number.
         n: u64,
@@ -56,14 +56,14 @@ pub enum ReviewError {
     /// There is nothing to judge.
     #[error("{0} holds no pairs")]
     Empty(String),
-    /// A line of the labels is none.
+    /// A line of the labels is no label.
     #[error("{file}, line {line} is no label: {why}; mend it or take it out")]
     NoLabel {
         /// The labels.
         file: String,
-        /// Where.
+        /// The number of the line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The error in the line.
         why: String,
     },
     /// The labels belong to another sample.
@@ -74,7 +74,7 @@ pub enum ReviewError {
     Foreign {
         /// The labels.
         file: String,
-        /// Where.
+        /// The number of the line, from 1.
         line: usize,
         /// The number.
         n: u64,
@@ -82,7 +82,7 @@ pub enum ReviewError {
         found: String,
         /// The sample.
         sample: String,
-        /// What it has there.
+        /// The pair that the sample has under that number, or `no pair`.
         there: String,
     },
     /// Labels would fall on the sample.
@@ -99,7 +99,7 @@ pub enum ReviewError {
     Server(std::io::Error),
 }
 
-/// Where labels are kept unless another place is named: beside the sample.
+/// Returns the default path of the labels: `labels.jsonl` beside the sample.
 pub fn default_labels(sample: &Path) -> PathBuf {
     sample.with_file_name("labels.jsonl")
 }

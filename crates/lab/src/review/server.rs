@@ -25,9 +25,9 @@ use super::ReviewError;
 use super::session::{Session, Step};
 use super::summary::Summary;
 
-/// The order of a button is short.
+/// Longest body of a request, in bytes; a button sends a short one.
 const LONGEST_BODY: usize = 1024;
-/// How often the server looks whether it should end.
+/// The interval at which the server checks whether it should end.
 const PATIENCE: Duration = Duration::from_millis(30);
 
 /// Takes a port of the loopback; 0 is any free one.
@@ -64,7 +64,7 @@ pub fn serve(session: Session, listener: TcpListener, stop: &AtomicBool) -> Resu
     Ok(desk.session().summary())
 }
 
-/// What all pages share.
+/// The state that all pages share.
 struct Desk {
     session: Mutex<Session>,
     port: u16,
@@ -75,7 +75,7 @@ impl Desk {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// This server, as the address of a page names it.
+    /// Returns true if `host` names this server and its port.
     fn is_host(&self, host: &str) -> bool {
         [format!("127.0.0.1:{}", self.port), format!("localhost:{}", self.port)].iter().any(|own| own == host)
     }
@@ -110,7 +110,7 @@ async fn guard(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> R
     response
 }
 
-/// Why a request is refused.
+/// Returns the reason why a request is refused; none if it is not.
 fn refusal(desk: &Desk, request: &Request) -> Option<&'static str> {
     let headers = request.headers();
     let Some(host) = only(headers, header::HOST).filter(|host| desk.is_host(host)) else {

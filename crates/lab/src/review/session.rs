@@ -1,4 +1,4 @@
-//! What whoever judges does, one step at a time. The server only carries steps to it and pages back.
+//! The steps of the person who judges. The server only passes steps in and pages back.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct Session {
     labels: Labels,
     /// Kinds chosen for pairs that are not judged yet.
     chosen: BTreeMap<usize, Kind>,
-    /// What stood there before each step, the last one last.
+    /// The place of each judged pair and its judgment before that step, the last step last.
     before: Vec<(usize, Option<Judgment>)>,
     whole: bool,
     onward: bool,
@@ -67,7 +67,7 @@ impl Session {
         Session { title: title.into(), pairs, labels, chosen, before, whole: false, onward: false }
     }
 
-    /// Where to begin: the place of the first pair that is not judged, or of the last pair.
+    /// Returns the place, from 1, of the first pair that is not judged, or of the last pair.
     pub fn begin(&self) -> usize {
         self.open_after(self.pairs.len()).unwrap_or(self.pairs.len())
     }
@@ -167,7 +167,7 @@ impl Session {
         self.pairs.iter().filter_map(|pair| self.labels.of(pair.n)).map(|judgment| judgment.verdict)
     }
 
-    /// What was judged so far.
+    /// Returns the summary of the judgments so far.
     pub fn summary(&self) -> Summary {
         summarise(&self.pairs, &self.labels)
     }

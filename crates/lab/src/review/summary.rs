@@ -1,4 +1,4 @@
-//! What judgments come to: how many pairs are duplicates, and how sure that is.
+//! Counts of judgments, and the share of duplicates with its 95 % interval.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct Tally {
     pub duplicate: u64,
     /// Pairs judged not to be.
     pub not: u64,
-    /// Pairs of which whoever judged was not sure.
+    /// Pairs judged as unsure.
     pub unsure: u64,
     /// The share of duplicates among the first two; none without any.
     pub share: Option<f64>,
@@ -48,20 +48,20 @@ impl Tally {
     }
 }
 
-/// A tally and what it is of.
+/// The tally of a method or of a kind of difference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Part {
-    /// A method or a kind of difference.
+    /// The name of the method or of the kind of difference.
     pub name: String,
-    /// What was judged of it.
+    /// The judgments of its pairs.
     #[serde(flatten)]
     pub tally: Tally,
 }
 
-/// What one person's judgments come to.
+/// The judgments of one person, counted.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Labeler {
-    /// Who; none for judgments without a name.
+    /// The person's name; none for judgments without a name.
     pub by: Option<String>,
     /// All of them.
     #[serde(flatten)]
@@ -72,7 +72,7 @@ pub struct Labeler {
     pub kinds: Vec<Part>,
 }
 
-/// How often those who judged the same pair said the same.
+/// The agreement of people who judged the same pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Agreement {
     /// Pairs that several have judged.
@@ -81,14 +81,14 @@ pub struct Agreement {
     pub alike: u64,
 }
 
-/// What all judgments come to.
+/// The judgments of all people, counted.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// Pairs of the sample.
     pub pairs: u64,
     /// Everybody who judged.
     pub labelers: Vec<Labeler>,
-    /// What several have judged; none when only one did.
+    /// The agreement of several people; none when only one judged.
     pub agreement: Option<Agreement>,
 }
 

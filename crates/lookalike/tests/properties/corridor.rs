@@ -16,17 +16,17 @@ const MEMORY: usize = (64 << 20) + 8 * LONGEST;
 const MODES: [ContentMode; 4] =
     [ContentMode::Page, ContentMode::Main, ContentMode::Email, ContentMode::PageOrEmail];
 
-/// How many of what was found.
+/// Counts of the items that were found.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) documents: u64,
     pub(crate) rejected: u64,
     pub(crate) skipped: u64,
-    /// Where the last record stands.
+    /// The position of the last record.
     position: u64,
 }
 
-/// How far the uncompressed shard reaches, where that is known.
+/// The length of the uncompressed shard in bytes, where it is known.
 pub(crate) type Length = Option<usize>;
 
 /// Leads a shard through everything. A shard that is refused as a whole has nothing in it.

@@ -1,4 +1,4 @@
-//! What can happen to a file: bytes change, pieces get lost, come twice or in the wrong place.
+//! Damage to files: bytes change, pieces get lost, come twice or in the wrong place.
 
 use proptest::prelude::*;
 

@@ -11,7 +11,7 @@ pub(crate) struct Sample {
     pub(crate) name: &'static str,
     pub(crate) format: Format,
     pub(crate) bytes: Vec<u8>,
-    /// How many documents are in it.
+    /// The number of documents in it.
     pub(crate) documents: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Which document is where must not depend on who read it.
+//! Tests that the place of a document does not depend on the thread that read it.
 
 use lookalike::corpus::{Corpus, ReadOptions};
 use lookalike::text::extract::ContentMode;

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 
 use super::rows::Rows;
 
-/// So many hundredths of all documents are nearly all.
+/// The percentage of all documents that counts as nearly all.
 const NEARLY_ALL: usize = 98;
 
 /// At most `limit` words in the order that they are taken. Words are numbered so that of two that help equally the
@@ -37,7 +37,7 @@ struct Cover<'r> {
     words_of: &'r Rows<u32>,
     documents_of: &'r Rows<u32>,
     wanted: u32,
-    /// How many words of each document were taken.
+    /// For each document, the number of its words that were taken.
     bits: Vec<u32>,
     /// Documents with as many as wanted.
     covered: usize,

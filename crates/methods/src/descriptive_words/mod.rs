@@ -42,7 +42,7 @@ use crate::{
 
 const VERSION: u32 = 1;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "descriptive-words",
     aliases: &[("a9", "descriptive-words")],
@@ -80,7 +80,7 @@ struct DescriptiveWords {
     state: RwLock<State>,
 }
 
-/// How far the method has come.
+/// The stage that the method has reached.
 #[derive(Debug)]
 enum State {
     /// It knows nothing of the collection.
@@ -95,7 +95,7 @@ enum State {
 #[derive(Debug)]
 struct Candidates {
     lexicon: Arc<Lexicon>,
-    /// Where they are in the lexicon.
+    /// Their positions in the lexicon.
     places: Vec<u32>,
     /// Their first thresholds.
     marks: Vec<Mark>,
@@ -110,7 +110,7 @@ struct Candidates {
 struct Chosen {
     /// Hash and threshold of each.
     words: Vec<(u64, u8)>,
-    /// How they were chosen, round by round and at last.
+    /// The result of each round of the choice, and at last of the choice itself.
     rounds: Vec<Round>,
 }
 
@@ -183,7 +183,7 @@ impl Candidates {
     }
 }
 
-/// How often the most frequent word of a document is there.
+/// Returns the number of occurrences of the most frequent word of a document.
 fn highest(distinct: &[Word]) -> u32 {
     distinct.iter().map(|word| word.count).max().unwrap_or(1)
 }
@@ -224,7 +224,7 @@ impl Chosen {
         chosen.words.is_sorted().then_some(chosen)
     }
 
-    /// How the choice went, for people.
+    /// Describes the rounds of the choice in one sentence, for users.
     fn told(&self) -> String {
         let percent = |round: &Round| 100.0 * f64::from(round.covered) / f64::from(round.documents.max(1));
         let told = |round: &Round| {
@@ -275,19 +275,19 @@ impl DescriptiveWords {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many words are to be chosen.
+    /// Returns the number of words to be chosen.
     fn target(&self, lexicon: &Lexicon) -> usize {
         let few = lexicon.totals().vocabulary / self.one_in;
         self.words.min(usize::try_from(few).unwrap_or(usize::MAX))
     }
 
-    /// Takes back what was saved, if it fits what is known.
-    /// A sample that was written by candidates like these.
+    /// Reads a sample, if it was written with the same candidates.
     fn read_sample(&self, candidates: &Candidates, bytes: &mut Bytes<'_>) -> Option<Sample> {
         let same = u64::from_le_bytes(bytes.take()?) == candidates.check;
         same.then(|| Sample::read(self.sample, sample::MOST_HELD, candidates.places.len(), bytes))?
     }
 
+    /// Takes back what was saved, if it fits what is known.
     fn read(&self, mut bytes: Bytes<'_>) -> Option<()> {
         match u8::from_le_bytes(bytes.take()?) {
             UNREADY => {}

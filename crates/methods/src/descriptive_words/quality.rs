@@ -18,7 +18,7 @@ const LEAST_ABOVE: u32 = 3;
 /// At first it must leave one in so many of the word's documents above it.
 const ONE_ABOVE_IN: u32 = 5;
 
-/// How many documents use a word how much.
+/// The distribution of the documents of a word over the bins of its frequency.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Spread {
     /// Documents in bins before each.

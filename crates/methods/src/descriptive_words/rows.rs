@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rows<T> {
     items: Vec<T>,
-    /// Where each row begins; at last where the last one ends.
+    /// The offset in `items` of each row, and at last the end of the last row.
     starts: Vec<usize>,
 }
 

@@ -12,7 +12,7 @@ pub(super) const MOST_WORDS: usize = 1000;
 /// The most words that are held of all documents together, each in eight bytes.
 pub(super) const MOST_HELD: usize = 3 << 20;
 
-/// What a document costs beside its words, in words.
+/// The cost of a document beside its words, in words.
 const EACH: usize = 8;
 
 /// A document: its words, by number, with the bins of their frequencies.
@@ -21,9 +21,9 @@ type Document = Box<[(u32, u8)]>;
 /// The documents with the smallest digests, so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sample {
-    /// How many there may be.
+    /// The greatest number of documents.
     most: usize,
-    /// How many words they may have together.
+    /// The greatest number of words of all documents together, where each document costs `EACH` words more.
     room: usize,
     documents: BTreeMap<u128, Document>,
     /// Words of all of them.

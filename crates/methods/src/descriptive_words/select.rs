@@ -11,12 +11,12 @@ use super::quality::{EDGES, Mark, Spread};
 use super::rows::Rows;
 use super::sample::Bytes;
 
-/// How words are chosen.
+/// The rules by which words are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rules {
-    /// How near to a threshold is near, in hundredths.
+    /// The greatest distance from a threshold that counts as near, in hundredths.
     pub(super) delta: u8,
-    /// How many words make a signature.
+    /// The least number of words that make a signature.
     pub(super) bits: u32,
     pub(super) rounds: usize,
 }
@@ -29,7 +29,7 @@ pub(super) struct Choice {
     pub(super) rounds: Vec<Round>,
 }
 
-/// How a round went.
+/// The result of a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Round {
     /// Words that were taken and not dropped.
@@ -99,7 +99,7 @@ struct Selection {
     /// For each word its documents and the bins of its frequency there.
     postings: Rows<(u32, u8)>,
     rules: Rules,
-    /// How many of the taken words each document is above the threshold of.
+    /// For each document, the number of taken words whose threshold its frequency reaches.
     bits: Vec<u32>,
 }
 

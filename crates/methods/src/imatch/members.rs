@@ -1,4 +1,4 @@
-//! Which words each of the randomised lexicons of I-Match has.
+//! The words of each of the randomised lexicons of I-Match.
 //!
 //! A set of lexicons is a number: bit 0 stands for the whole lexicon, bit i for the ith randomised one.
 

@@ -37,7 +37,7 @@ use crate::{
 
 const VERSION: u32 = 2;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "imatch",
     aliases: &[("a7", "imatch:profile=yandex,lexicons=10,drop=0.33,secondary=off")],
@@ -87,7 +87,7 @@ pub(crate) struct IMatch {
     learned: OnceLock<Learned>,
 }
 
-/// What the collection told.
+/// The lexicon of the collection, and what was derived from it.
 #[derive(Debug)]
 struct Learned {
     lexicon: Arc<Lexicon>,
@@ -104,7 +104,7 @@ pub struct Term {
     lexicons: u64,
     /// Documents of the collection that it is in.
     documents: u32,
-    /// Where it is in the document.
+    /// The position of its first occurrence in the document.
     place: u32,
 }
 

@@ -1,11 +1,11 @@
-//! Which words are in the lexicon of I-Match: those whose idf is in the middle.
+//! The words in the lexicon of I-Match: those whose idf is in the middle.
 //!
 //! idf = ln(N/df) falls as df grows, so a range of normalised idf is a range of numbers of documents, and words are
 //! told apart by two comparisons of whole numbers.
 
 use crate::lexicon::{Lexicon, Totals};
 
-/// How idf is brought to the scale from 0 to 1.
+/// The scale by which idf is normalised to numbers from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scale {
     /// 0 for the most common word of the collection, 1 for the rarest.

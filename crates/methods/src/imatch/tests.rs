@@ -202,8 +202,8 @@ fn changed(trial: u64, changes: usize) -> [String; 2] {
     [text(&order[..60]), text(&order[changes - added..60 + added])]
 }
 
-/// How many of `trials` documents still share one of their first randomised signatures after some changes, for
-/// numbers of lexicons.
+/// Counts the documents of `trials` that still share one of their first randomised signatures after `changes` changes,
+/// for each of some numbers of lexicons.
 fn survivors<const N: usize>(
     parameters: &str,
     trials: usize,

@@ -40,7 +40,7 @@ const PROFILE: (&str, &str) = ("profile", "how words are read; run is the run's 
 /// The parameters of all methods of this kind.
 const PARAMETERS: &[(&str, &str)] = &[WORDS, Bits::ABOUT, PROFILE];
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "lexical",
     aliases: &[],

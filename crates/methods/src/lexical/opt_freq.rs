@@ -13,7 +13,7 @@ const BEST: f64 = 11.5;
 /// The weight.
 pub(crate) static WEIGHT: Weight = Weight { name: "optfreq", detail: Detail::Counts, of: opt_freq };
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "opt-freq",
     aliases: &[("a10", "opt-freq")],
@@ -32,7 +32,7 @@ fn opt_freq(seen: &Seen) -> f64 {
     (0.5 + 0.5 * seen.tf / seen.tf_max) * optimal(-(seen.df / seen.n).ln())
 }
 
-/// How near an idf is to the best one.
+/// Returns the closeness of an idf to the best one, from 0 to 1.
 fn optimal(idf: f64) -> f64 {
     if idf < BEST { (idf.max(0.0) / BEST).sqrt() } else { BEST / idf }
 }

@@ -10,7 +10,7 @@ use crate::{About, Detail};
 /// The weight.
 pub(crate) static WEIGHT: Weight = Weight { name: "tf", detail: Detail::Nothing, of: tf };
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "tf",
     aliases: &[("a1", "tf")],

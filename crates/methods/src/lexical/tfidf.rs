@@ -10,7 +10,7 @@ use crate::{About, Detail};
 /// The weight.
 pub(crate) static WEIGHT: Weight = Weight { name: "tfidf", detail: Detail::Counts, of: tfidf };
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "tfidf",
     aliases: &[("a2", "tfidf")],

@@ -10,7 +10,7 @@ use crate::{About, Detail};
 /// The weight.
 pub(crate) static WEIGHT: Weight = Weight { name: "tfridf", detail: Detail::Counts, of: tfridf };
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "tfridf",
     aliases: &[("a3", "tfridf")],

@@ -6,9 +6,9 @@ use crate::{Detail, Lexicon, Page, Scratch, words};
 /// All that a weight may look at.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Seen {
-    /// How often the word is in the document.
+    /// Occurrences of the word in the document.
     pub(crate) tf: f64,
-    /// How often the document's most frequent word is.
+    /// Occurrences of the document's most frequent word.
     pub(crate) tf_max: f64,
     /// Words of the document.
     pub(crate) dl: f64,
@@ -27,7 +27,7 @@ pub(crate) struct Seen {
 pub(crate) struct Weight {
     /// As a value of a parameter.
     pub(crate) name: &'static str,
-    /// What it must know of the collection.
+    /// The detail of the lexicon that it needs.
     pub(crate) detail: Detail,
     /// The weight.
     pub(crate) of: fn(&Seen) -> f64,

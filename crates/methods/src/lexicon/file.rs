@@ -17,7 +17,7 @@ const MAGIC: &[u8; 24] = b"lookalike lexicon, v 1\n\0";
 /// No word is longer; a file that says so is damaged.
 const LONGEST: u64 = 64 << 20;
 
-/// What is wrong with a lexicon.
+/// An error in reading or writing a lexicon.
 #[derive(Debug, thiserror::Error)]
 pub enum LexiconError {
     /// It cannot be read or written.
@@ -154,7 +154,7 @@ impl<R: Read> Reader<R> {
         &self.profile
     }
 
-    /// What it says of the collection; known once all words were read.
+    /// Returns the totals of the collection, which are known once all words were read.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }

@@ -32,7 +32,7 @@ pub fn bin(count: u32, most: u32) -> u8 {
     ((count * BINS as u64).div_ceil(most).clamp(1, BINS as u64) - 1) as u8
 }
 
-/// How common a word is.
+/// The frequency of a word in the collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
     /// Documents that it is in.
@@ -61,7 +61,7 @@ pub struct Entry {
     pub bins: Vec<(u8, u32)>,
 }
 
-/// What a lexicon says of the collection.
+/// The totals of a collection.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Totals {
     /// Documents with at least one word.
@@ -86,7 +86,7 @@ pub struct Lexicon {
     occurrences: Vec<u32>,
     /// Occurrences that four bytes do not hold, by place.
     many: BTreeMap<u32, u64>,
-    /// Where hashes with these first bits begin.
+    /// For each value of the first bits of a hash, the index of the first such hash.
     starts: Vec<u32>,
     shift: u32,
     /// Words that occur once are held, too.
@@ -98,10 +98,10 @@ pub struct Lexicon {
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Spelled {
     text: String,
-    /// Where each word ends in `text`.
+    /// The end of each word in `text`.
     ends: Vec<u64>,
     bins: Vec<(u8, u32)>,
-    /// Where each word's bins end.
+    /// The end of each word's bins in `bins`.
     bin_ends: Vec<u64>,
 }
 
@@ -229,7 +229,7 @@ impl Lexicon {
         &self.profile
     }
 
-    /// What it says of the collection.
+    /// Returns the totals of the collection.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
@@ -244,7 +244,7 @@ impl Lexicon {
         self.totals.occurrences as f64 / self.totals.documents.max(1) as f64
     }
 
-    /// How common a word is; one that is not there counts as one that occurs once.
+    /// Returns the counts of a word; one that is not held counts as one that occurs once.
     pub fn find(&self, hash: u64) -> Counts {
         self.place(hash).map_or(Counts::UNKNOWN, |place| self.counts(place))
     }
@@ -272,7 +272,7 @@ impl Lexicon {
         self.hashes[place]
     }
 
-    /// How common the word at a place is.
+    /// Returns the counts of the word at index `place`.
     pub fn counts(&self, place: usize) -> Counts {
         let occurrences = match self.occurrences[place] {
             u32::MAX => self.many.get(&(place as u32)).copied().unwrap_or(u64::from(u32::MAX)),

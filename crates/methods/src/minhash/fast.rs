@@ -50,7 +50,7 @@ pub(crate) fn minima(mut shingles: Grams<'_>, values: usize, salt: u64, scratch:
     bins.copy_from_slice(hashes);
 }
 
-/// What elements are turned by to be hashed in a round; rounds count from 0.
+/// Returns the key that elements are XORed with before they are mixed in a round; rounds count from 0.
 #[inline]
 fn key_in(round: usize, salt: u64) -> u64 {
     hash::key_of(round as u64 + 1) ^ salt

@@ -23,7 +23,7 @@ const VERSION: u32 = 1;
 /// deviations are worth where errors are normal.
 const DROPPED: f64 = 1.0 / 32_000.0;
 
-/// How values are drawn.
+/// The family of functions by which values are drawn.
 #[derive(Debug)]
 enum Family {
     Fast,
@@ -51,7 +51,7 @@ impl Family {
     }
 }
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "minhash",
     aliases: &[],

@@ -11,7 +11,7 @@ use crate::seed::Draws;
 pub(crate) struct Functions(Vec<Function>);
 
 impl Functions {
-    /// So many functions by the polynomials that `seed` draws.
+    /// Draws `values` functions, by polynomials that follow from `seed`.
     pub(crate) fn draw(values: usize, seed: u64) -> Self {
         let mut draws = Draws::new(seed);
         Functions((0..values).map(|_| Function::draw(&mut draws)).collect())

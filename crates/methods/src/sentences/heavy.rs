@@ -16,7 +16,7 @@ use crate::{About, Detail, Lexicon, Method, MethodError, Page, Score, Scratch, S
 
 const VERSION: u32 = 1;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "heavy-sentences",
     aliases: &[("a5", "heavy-sentences")],

@@ -13,7 +13,7 @@ use crate::{About, Method, Page, Score, Sketch, signature};
 
 const VERSION: u32 = 1;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "long-sentences",
     aliases: &[("a4", "long-sentences")],

@@ -23,7 +23,7 @@ const PARAMETERS: &[(&str, &str)] = &[
     ("profile", "how words are read; run is the run's own"),
 ];
 
-/// What both methods are made of.
+/// The parameters that both methods share.
 #[derive(Debug)]
 struct Few {
     sentences: usize,

@@ -18,7 +18,7 @@ type Block = [u64; BLOCK];
 #[derive(Debug)]
 pub struct Ballot {
     votes: [Votes; WIDEST],
-    /// What came out.
+    /// The counted votes of each word of the fingerprint.
     counts: [Count; WIDEST],
     fingerprint: [u64; WIDEST],
     width: usize,

@@ -28,7 +28,7 @@ pub(crate) struct Set {
     rest: u32,
 }
 
-/// How far to go.
+/// The limits of the search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Limits {
     /// Most bits of a set.

@@ -29,10 +29,10 @@ pub(super) fn read(text: &str, bits: usize) -> Option<[u64; WIDEST]> {
     (spare == 0).then_some(words)
 }
 
-/// What is no digit.
+/// The value of a byte that is no digit.
 const NONE: u8 = u8::MAX;
 
-/// What each byte is worth as a digit.
+/// The value of each byte as a digit.
 const VALUES: [u8; 256] = {
     let mut values = [NONE; 256];
     let mut digit = 0;

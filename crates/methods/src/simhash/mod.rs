@@ -57,17 +57,18 @@ const TARGET: f64 = 0.95;
 /// Fingerprints that a probabilistic search asks for at most.
 const PROBES: usize = 500;
 
-/// How much the votes of near-duplicates differ. Fitted on generated texts of 60 to 3000 words with up to four in a
-/// hundred words replaced: of the pairs that were one to three of 64 bits apart, the search finds 95 in 100 with it, by
-/// 1700 probes on average.
+/// The default of `c`, which says how much the votes of near-duplicates differ. Fitted on generated texts of 60 to 3000
+/// words with up to four in a hundred words replaced: of the pairs that were one to three of 64 bits apart, the search
+/// finds 95 in 100 with it, by 1700 probes on average.
 const SPREAD: f64 = 0.27;
 
-/// How many in 100 of these pairs are found by at most so many probes. With 500 of them, all pairs one bit apart are, 94
-/// of those two bits apart, and 72 of those three bits apart; a probe costs about a sixth of a microsecond.
+/// Numbers of probes, and how many in 100 of the pairs that [`SPREAD`] was fitted on are found by at most that number.
+/// 500 probes find all pairs one bit apart, 94 in 100 of those two bits apart, and 72 of those three bits apart; a
+/// probe costs about a sixth of a microsecond.
 const FOUND: [(usize, u32); 7] =
     [(10, 18), (50, 38), (100, 54), (200, 66), (500, 84), (1000, 91), (2000, 94)];
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "simhash",
     aliases: &[],
@@ -95,7 +96,7 @@ accept: Hamming distance <= k",
     make: SimHash::make,
 };
 
-/// What an n-gram's votes weigh.
+/// The weight of an n-gram's votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Weight {
     Tf,

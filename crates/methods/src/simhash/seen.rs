@@ -1,4 +1,4 @@
-//! Which n-grams of a document were there before.
+//! A set of the n-grams of a document that were met before.
 
 /// A set of hashes, used again for one document after the other. Hashes are spread evenly, so that their upper bits tell
 /// where to look; the next free place follows soon, because half of the places stay free.

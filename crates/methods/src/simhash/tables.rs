@@ -21,7 +21,8 @@ const MOST_SPLITS: u128 = 64;
 /// Depths at which groups fall apart.
 const MOST_DEPTHS: usize = 8;
 
-/// How bits are cut: into blocks, and what a choice of blocks leaves over perhaps once more.
+/// The numbers of blocks that bits are cut into: first all bits, then perhaps those that a choice of blocks leaves
+/// over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Blocks {
     pub(crate) first: usize,

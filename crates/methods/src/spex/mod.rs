@@ -27,7 +27,7 @@ const VERSION: u32 = 1;
 
 const MARK: &Mark = b"spex   1";
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "spex",
     aliases: &[],

@@ -19,7 +19,7 @@ const VERSION: u32 = 1;
 /// Groups of which all pairs are few enough to be stricter keys.
 const FEW: usize = 12;
 
-/// What people are told of it.
+/// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
     name: "supershingles",
     aliases: &[],
@@ -117,7 +117,7 @@ impl Method for SuperShingles {
         (equal >= self.least).then(|| Score::even(equal as f64 / self.groups.count() as f64))
     }
 
-    /// Where two must be equal, pairs of them are stricter keys.
+    /// Appends all pairs of super-shingles as stricter keys, if two must be equal by position and there are few.
     fn split(&self, payload: &[u8], _tag: u32, depth: u32, keys: &mut Vec<u64>) {
         let mut supershingles = [0; FEW];
         let count = self.groups.count();

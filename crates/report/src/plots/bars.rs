@@ -91,7 +91,7 @@ fn class(place: usize) -> String {
     format!("block c{} fill-{}", place % COLOURS, place % FILLS)
 }
 
-/// What slanted names of the first bins need to the left of the axes.
+/// Returns the space that slanted names of the first bins need to the left of the axes.
 fn room_for_names(bars: &Bars, frame: &Frame) -> f64 {
     let needs = |(bin, name): (usize, &String)| {
         slanted_reach(&fit(name, LONGEST)) + 8.0 - (bin as f64 + 0.5) * step(bars, frame)
@@ -99,11 +99,11 @@ fn room_for_names(bars: &Bars, frame: &Frame) -> f64 {
     bars.bins.iter().enumerate().map(needs).fold(0.0, f64::max)
 }
 
-/// How bins are named.
+/// The layout of the names of bins.
 enum Naming {
-    /// Every so many, below their bars.
+    /// Horizontal below the bars, one name for every this many bins.
     Flat(usize),
-    /// All, slanted; this high.
+    /// All names, slanted; they need this height.
     Slanted(f64),
 }
 

@@ -14,7 +14,7 @@ const RIGHT: f64 = 12.0;
 /// Room below, for numbers and the name of the axis.
 const BELOW: f64 = 34.0;
 
-/// Where a picture with two axes lies.
+/// The area of a picture with two axes.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
     /// The axis to the right.
@@ -25,7 +25,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// A frame for two axes with the values that lie on them, with at least so much room to the left of it.
+    /// Returns a frame for two axes with the values that lie on them, with at least `least_left` of space to the left of it.
     pub(crate) fn new(
         (x_axis, x_values): (&Axis, &[f64]),
         (y_axis, y_values): (&Axis, &[f64]),
@@ -43,7 +43,7 @@ impl Frame {
         (self.left, WIDTH - RIGHT, TOP, TOP + INNER)
     }
 
-    /// Where whatever stands below both axes begins.
+    /// Returns the y coordinate below the axes and their names.
     pub(crate) fn bottom() -> f64 {
         TOP + INNER + BELOW
     }

@@ -57,7 +57,7 @@ fn told(value: Option<f64>) -> String {
     value.map_or(NOTHING.to_owned(), numbers::share)
 }
 
-/// Where squares and names lie.
+/// The positions of squares and names.
 struct Layout {
     left: f64,
     top: f64,

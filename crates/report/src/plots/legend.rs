@@ -14,15 +14,15 @@ const DASHES: usize = 5;
 pub(crate) const RADIUS: f64 = 3.2;
 /// Height of a row.
 const ROW: f64 = 15.0;
-/// Width of what is drawn before a name.
+/// Width of the sign before a name.
 const DRAWN: f64 = 26.0;
 /// Free room behind a name.
 const GAP: f64 = 12.0;
 
-/// How something is drawn.
+/// The style of a line and its signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Look {
-    /// Which colour, sign and dash.
+    /// The number that selects colour, sign and dash.
     pub(crate) slot: usize,
     /// Solid, dashed or dotted.
     pub(crate) origin: Origin,
@@ -94,16 +94,16 @@ pub(crate) fn sign(
     shape(html, class, &corners, title);
 }
 
-/// What a row of the legend explains.
+/// An entry of the legend.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// How it is drawn.
+    /// The sign before the name.
     pub(crate) drawn: Drawn,
-    /// What it is.
+    /// The name.
     pub(crate) name: String,
 }
 
-/// What stands before a name.
+/// The sign before the name of an entry.
 #[derive(Debug)]
 pub(crate) enum Drawn {
     /// A line with its sign.
@@ -116,7 +116,7 @@ pub(crate) enum Drawn {
     Bar(String),
 }
 
-/// Where an entry begins, in which row, and its name as far as it fits.
+/// The x coordinate of an entry, its row, and its name cut to the width available.
 type Placed = (f64, usize, String);
 
 /// Entries in columns of one width; one behind the other where that takes fewer rows.

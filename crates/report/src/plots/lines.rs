@@ -80,7 +80,7 @@ fn named(series: &Series) -> String {
     format!("{} ({origin})", series.name)
 }
 
-/// Where points lie, as far as they have a place.
+/// Returns the points that can be placed on both axes, with their coordinates.
 fn places(frame: &Frame, points: &[Point]) -> Vec<(Point, (f64, f64))> {
     let place = |point: &Point| Some((*point, (frame.x.place(point.x)?, frame.y.place(point.y)?)));
     points.iter().filter_map(place).collect()

@@ -106,7 +106,7 @@ fn draw_goal(html: &mut Html, frame: &Frame, goal: Option<f64>) {
     }
 }
 
-/// What can be had for so much: as high as the last point of the frontier on the better side of it.
+/// Draws the frontier as steps: for each position along the axis, the height of the last frontier point on its better side.
 fn frontier(html: &mut Html, frame: &Frame, placed: &[Placed<'_>], rightwards: bool) {
     let mut corners: Vec<(f64, f64)> =
         placed.iter().filter(|point| point.named.frontier).map(|point| point.place).collect();
@@ -163,7 +163,7 @@ fn names(html: &mut Html, frame: &Frame, placed: &[Placed<'_>], goal: Option<f64
     }
 }
 
-/// What whiskers and the line of the goal take.
+/// Returns the areas taken by whiskers and by the line of the goal.
 fn drawn(frame: &Frame, placed: &[Placed<'_>], goal: Option<f64>) -> Vec<Taken> {
     let whisker = |point: &Placed<'_>| {
         let (low, high) = interval(&point.named.at)?;
@@ -174,7 +174,7 @@ fn drawn(frame: &Frame, placed: &[Placed<'_>], goal: Option<f64>) -> Vec<Taken> 
     placed.iter().filter_map(whisker).chain(goal).collect()
 }
 
-/// A place for words.
+/// A possible position of a name.
 #[derive(Clone)]
 struct Place {
     anchor: &'static str,

@@ -1,4 +1,4 @@
-//! Where numbers lie on an axis, and which of them are written there.
+//! The positions of numbers on an axis, and the choice of the numbers written there.
 
 use crate::numbers;
 use crate::study::Axis;
@@ -11,7 +11,7 @@ pub(crate) struct Scale {
     low: f64,
     high: f64,
     logarithmic: bool,
-    /// Where they lie in the picture.
+    /// The coordinates of the ends in the picture.
     start: f64,
     end: f64,
 }
@@ -19,7 +19,7 @@ pub(crate) struct Scale {
 /// A number that is written at an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
-    /// Where it lies in the picture.
+    /// Its coordinate in the picture.
     pub(crate) at: f64,
     /// The number.
     pub(crate) label: String,
@@ -48,13 +48,13 @@ impl Scale {
         Scale { low, high, logarithmic: axis.logarithmic, start, end }
     }
 
-    /// Where a number lies, perhaps outside of the picture; nothing for one that has no place on the axis.
+    /// Returns the coordinate of a number, perhaps outside of the picture; none if the axis cannot hold it.
     pub(crate) fn place(&self, value: f64) -> Option<f64> {
         let turned = if self.logarithmic { value.log10() } else { value };
         turned.is_finite().then(|| self.at(turned))
     }
 
-    /// Where a number lies; at the nearer end of the axis when it is beyond it.
+    /// Returns the coordinate of a number; that of the nearer end of the axis if it is beyond it.
     pub(crate) fn inside(&self, value: f64) -> f64 {
         let below = self.logarithmic && value <= 0.0;
         let place = if below { None } else { self.place(value) };
@@ -70,7 +70,7 @@ impl Scale {
         self.start + share * (self.end - self.start)
     }
 
-    /// At most about so many numbers to write, in their order.
+    /// Returns at most about `most` numbers to write, in their order.
     pub(crate) fn ticks(&self, most: usize) -> Vec<Tick> {
         let ticks = if self.logarithmic { self.factor_ticks(most) } else { self.step_ticks(most) };
         if ticks.len() >= 2 || !self.logarithmic {

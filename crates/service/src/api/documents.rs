@@ -1,4 +1,4 @@
-//! Questions about documents, and documents to add.
+//! Queries about documents, and documents to add.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use crate::metrics::{Limit, Metrics, add as count};
 use crate::source::{Bench, Source};
 use crate::store::{Added, Answered, Described};
 
-/// What is done with documents that come.
+/// The operation on the documents of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// Asks about them.
+    /// Queries them.
     Query,
-    /// Asks about them and adds them.
+    /// Queries and adds them.
     Add(Known),
 }
 
@@ -91,7 +91,7 @@ struct Results<'r> {
     results: Vec<Told<'r>>,
 }
 
-/// An answer, or why there is none.
+/// An answer, or the reason why there is none.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Told<'t> {

@@ -18,7 +18,7 @@ use crate::house::House;
 use crate::settings::{MOST_ROWS, ROWS};
 use crate::source::{Order, Wanted};
 
-/// No list has more rows before the wanted ones.
+/// The largest offset into a list.
 const FARTHEST: u64 = u32::MAX as u64;
 
 /// `GET /healthz`: the process answers.
@@ -81,7 +81,7 @@ pub(crate) async fn cluster(State(house): State<Arc<House>>, uri: Uri) -> Result
     Ok(answer::json(StatusCode::OK, &view))
 }
 
-/// Which clusters an address asks for.
+/// Reads the search, order and range of clusters from an address.
 pub(crate) fn wanted(form: &Form, rows: usize) -> Result<Wanted, Refusal> {
     let sort = form.choice("sort", &["number", "size", "similarity"])?;
     // What people look for first: large clusters, and documents that are hardly alike.
@@ -99,12 +99,12 @@ pub(crate) fn wanted(form: &Form, rows: usize) -> Result<Wanted, Refusal> {
     Ok(Wanted { search, order, offset: offset(form)?, count: count(form, rows)? })
 }
 
-/// How many rows stand before the wanted ones.
+/// Reads the number of rows to skip.
 pub(crate) fn offset(form: &Form) -> Result<usize, Refusal> {
     Ok(form.number("offset", 0, FARTHEST)? as usize)
 }
 
-/// How many rows are wanted.
+/// Reads the number of rows to return.
 pub(crate) fn count(form: &Form, rows: usize) -> Result<usize, Refusal> {
     match form.number("count", rows as u64, MOST_ROWS as u64)? {
         0 => Err(Refusal::wrong(format!("count must be a whole number from 1 to {MOST_ROWS}"))),

@@ -1,6 +1,6 @@
-//! What programs send: a document, or several.
+//! Bodies of requests from programs: one document, or several.
 //!
-//! Read by hand and not derived: a derived reader takes a list for an object, and as many documents as fit into memory.
+//! Parsed by hand and not derived: a derived parser takes a list for an object, and as many documents as fit into memory.
 
 use std::fmt;
 
@@ -137,7 +137,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Sent, Refusal> {
     })
 }
 
-/// What is wrong, without its place: the field says more.
+/// Returns the message of an error, without line and column: the field says more.
 fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let what = text.split(" at line ").next().unwrap_or(&text);
@@ -163,7 +163,7 @@ pub(crate) struct Checked {
     pub(crate) content: Content,
 }
 
-/// What was sent: one, whose answer stands alone, or several.
+/// The documents of a request: one, whose answer stands alone, or several.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Batch {
     One(Box<Checked>),
@@ -188,7 +188,7 @@ pub(crate) fn checked(sent: Sent, named: bool) -> Result<(Batch, usize), Refusal
     Ok((Batch::Several(all.collect::<Result<_, _>>()?), limit))
 }
 
-/// How many matches are wanted.
+/// Returns the number of matches to report.
 pub(crate) fn limit(limit: Option<Whole>) -> Result<usize, Refusal> {
     match limit.map(|Whole(limit)| limit) {
         None => Ok(MATCHES),
@@ -220,7 +220,7 @@ pub(crate) fn check(sent: Sent, before: &str, named: bool) -> Result<Checked, Re
     Ok(Checked { id: sent.id, url: sent.url, content })
 }
 
-/// What is wrong with an id, if anything.
+/// Checks an id; the error says what is wrong with it.
 pub(crate) fn check_id(id: &str) -> Result<(), String> {
     match id {
         "" => Err("is empty; give each document its name".to_owned()),

@@ -25,7 +25,7 @@ use crate::house::House;
 
 /// Lines that are answered together.
 const TOGETHER: usize = 64;
-/// How often a stream that waits looks whether the service ends.
+/// The interval at which a waiting stream checks whether the service is ending.
 const GLANCE: Duration = Duration::from_millis(100);
 
 pub(super) async fn accept(house: Arc<House>, request: Request, task: Task) -> Result<Response, Refusal> {
@@ -63,7 +63,7 @@ struct Stream {
     sender: Sender<Bytes>,
     task: Task,
     body: Body,
-    /// What has come and has not been answered.
+    /// Bytes received and not answered yet.
     pending: Vec<u8>,
     /// Lines that were answered.
     line: u64,
@@ -166,7 +166,7 @@ impl Stream {
         }
     }
 
-    /// Says why the stream ends.
+    /// Sends the reason why the stream ends.
     async fn say(&mut self, refusal: &Refusal) {
         let mut out = Vec::new();
         write(&mut out, &BadLine { line: self.line + 1, error: &refusal.sentence });
@@ -178,7 +178,7 @@ impl Stream {
 struct Group {
     task: Task,
     documents: Vec<Checked>,
-    /// For each line the limit of its document, or why there is none.
+    /// For each line the limit of its document, or the reason why there is none.
     fates: Vec<Result<usize, Refusal>>,
 }
 

@@ -1,4 +1,4 @@
-//! The table of clusters: where each line begins, how large its cluster is, and how alike its documents are at least.
+//! The table of clusters: the offset of each line, the size of its cluster, and the lowest similarity of its documents.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -13,35 +13,35 @@ use serde::{Deserialize, Deserializer};
 use crate::ServiceError;
 use crate::source::{Order, SourceError};
 
-/// A search reads no more of the table than this, so that nobody waits for ever.
+/// A search reads at most this number of bytes of the table, so that it ends.
 const MOST_SEARCHED: u64 = 1 << 30;
-/// And remembers no more clusters.
+/// A search remembers at most this number of clusters.
 const MOST_FOUND: usize = 100_000;
 
 /// The table of clusters.
 #[derive(Debug)]
 pub(crate) struct Clusters {
     file: PathBuf,
-    /// Where each line begins, and behind the last one its end.
+    /// The offset of each line, and after the last one its end.
     offsets: Vec<u64>,
     keepers: Vec<u32>,
     sizes: Vec<u32>,
-    /// The least similarity of a removed document to the one that stays for it; above 1 where nothing was measured.
+    /// The lowest similarity of a removed document to its keeper; above 1 where nothing was measured.
     lowest: Vec<f32>,
     /// Clusters before this one have their keeper in the other corpus, with numbers of its own.
     own: usize,
     by_size: OnceLock<Vec<u32>>,
     by_similarity: OnceLock<Vec<u32>>,
-    /// What the last search found.
+    /// The result of the last search.
     found: Mutex<Option<(String, Arc<Matches>)>>,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Matches {
     /// Numbers of lines, ascending.
     pub(crate) lines: Vec<u32>,
-    /// The whole table was searched.
+    /// True if the whole table was searched.
     pub(crate) complete: bool,
 }
 

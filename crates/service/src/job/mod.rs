@@ -1,7 +1,7 @@
-//! A finished `dedup` job: its tables on disk, what is found in them, and the texts of its input.
+//! A finished `dedup` job: its tables on disk, lookups in them, and the texts of its input.
 //!
-//! In memory are 20 bytes for each cluster, 4 more for each order that somebody asked for, and a mark for every 256 removals and
-//! documents; all else is read when it is looked at.
+//! In memory are 20 bytes for each cluster, 4 more for each sort order requested, and a mark for every 256 removals and documents;
+//! everything else is read on demand.
 
 mod clusters;
 mod removals;
@@ -20,14 +20,14 @@ pub(crate) use self::removals::Removals;
 pub(crate) use self::texts::{Found, Text, Texts, title};
 use crate::ServiceError;
 
-/// What is known of the run.
+/// Facts about the run.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct RunFacts {
     pub(crate) seconds: f64,
     /// Seconds since 1970.
     pub(crate) finished: u64,
-    /// Where the input lies.
+    /// The files of the input.
     pub(crate) files: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ impl Job {
         folder.join("summary.json").is_file() || folder.join("work/job.json").is_file()
     }
 
-    /// Opens a job; its tables are gone through once.
+    /// Opens a job; its tables are read through once.
     pub(crate) fn open(folder: &Path) -> Result<Self, ServiceError> {
         if !folder.join("summary.json").is_file() {
             return Err(ServiceError::Unfinished(folder.to_owned()));

@@ -47,7 +47,7 @@ struct Counted {
 }
 
 impl Removals {
-    /// Goes through the table once, and tells `clusters` how alike their documents are.
+    /// Reads the table through once, and tells `clusters` the similarities of their documents.
     pub(crate) fn open(file: &Path, clusters: &mut Clusters) -> Result<Self, ServiceError> {
         let opened = File::open(file).map_err(ServiceError::read(file))?;
         let mut reader = BufReader::with_capacity(1 << 20, opened);
@@ -76,7 +76,7 @@ impl Removals {
         }
     }
 
-    /// What the table says of documents, whose ordinals ascend. Nothing for those that were not removed.
+    /// Returns the rows of documents, whose ordinals ascend; none for those that were not removed.
     pub(crate) fn of(&self, documents: &[u64]) -> Result<Vec<Option<Removal>>, SourceError> {
         let mut found = vec![None; documents.len()];
         let mut from = 0;

@@ -1,8 +1,8 @@
 //! The texts of a job's input, read again by ordinal.
 //!
-//! Which shard a document is in follows from how many documents the shards before it have, so that they are counted once, as
-//! far as somebody asks. Of uncompressed JSON lines every 256th place is remembered on the way, and any document is then a
-//! short read away; other shards are read from their beginning. Neither goes on for ever: what takes longer is said, and
+//! The shard of a document follows from the number of documents in the shards before it, so that shards are counted once, as far as
+//! requests need it. Of uncompressed JSON lines the position of every 256th record is remembered, and any document is then a short
+//! read away; other shards are read from their beginning. Both are limited in time: a request that takes longer is told so, and
 //! counting goes on with the next request.
 
 use std::sync::{Mutex, PoisonError};
@@ -13,21 +13,21 @@ use lookalike::engine::JobRecipe;
 use lookalike::model::{Document, Place, SpanMap};
 use lookalike::text::extract::{ContentMode, Extractor};
 
-/// Records between two remembered places.
+/// Records between two remembered positions.
 const STRIDE: u64 = 256;
 /// Bytes of lines that are counted at once.
 const BLOCK: usize = 1 << 20;
-/// So long a request looks for a text.
+/// The time limit of a request that looks for a text.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// A text with the way back to where it came from.
+/// A text with the map back to its source.
 #[derive(Debug, Clone)]
 pub(crate) struct Text {
     pub(crate) id: String,
     pub(crate) url: Option<String>,
     pub(crate) title: Option<String>,
     pub(crate) text: String,
-    /// What the spans lead back to.
+    /// The bytes that the spans refer to.
     pub(crate) source: Vec<u8>,
     pub(crate) spans: SpanMap,
     /// The shard and the byte, or row, where its record begins.
@@ -35,29 +35,29 @@ pub(crate) struct Text {
     pub(crate) position: u64,
 }
 
-/// What came of looking for a text.
+/// The result of looking for a text.
 #[derive(Debug, Clone)]
 pub(crate) enum Found {
-    /// It is there.
+    /// The text.
     Text(Box<Text>),
-    /// It is not, and why.
+    /// The reason why it cannot be shown.
     Gone(String),
 }
 
 /// The input of a job.
 #[derive(Debug)]
 pub(crate) struct Texts {
-    /// The shards, or why there are none.
+    /// The shards, or the reason why there are none.
     corpus: Result<Corpus, String>,
     content: ContentMode,
     counted: Mutex<Counted>,
 }
 
-/// How far the shards are counted.
+/// The shards counted so far.
 #[derive(Debug, Default)]
 struct Counted {
     shards: Vec<Count>,
-    /// The shard behind those, half counted.
+    /// The shard after those, partly counted.
     open: Option<Counting>,
 }
 
@@ -103,7 +103,7 @@ impl Texts {
         Texts { corpus, content, counted: Mutex::default() }
     }
 
-    /// The document with this ordinal. Fails only in words: a page shows the rest without it.
+    /// Returns the document with this ordinal. A failure is only a sentence: a page shows the rest without the text.
     pub(crate) fn read(&self, ordinal: u64) -> Found {
         let corpus = match &self.corpus {
             Ok(corpus) => corpus,
@@ -118,7 +118,7 @@ impl Texts {
         }
     }
 
-    /// The shard of a document, with as many places as are known by then.
+    /// Returns the shard of a document, with the positions known by then.
     fn locate(&self, corpus: &Corpus, ordinal: u64, deadline: Instant) -> Result<(usize, Count), String> {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         loop {

@@ -200,7 +200,7 @@ fn figures(html: &mut Html, measured: &Measured, shingle: usize) {
     });
 }
 
-/// Both texts in two columns, stretch by stretch; on a phone one below the other.
+/// Both texts in two columns, run by run; on a phone one below the other.
 fn words(html: &mut Html, comparison: &Comparison, a: &Text, b: &Text) {
     if comparison.segments.is_empty() {
         html.leaf("p", &[], "Neither has a word.");
@@ -221,11 +221,11 @@ fn words(html: &mut Html, comparison: &Comparison, a: &Text, b: &Text) {
     });
 }
 
-/// What is shown together.
+/// Segments that are shown together.
 enum Stretch<'s> {
-    /// Words that are not shown.
+    /// Folded words.
     Fold(&'s Segment),
-    /// Words that are.
+    /// Words that are shown.
     Rows(&'s [Segment]),
 }
 
@@ -292,7 +292,7 @@ fn dense(text: &str) -> String {
     out
 }
 
-/// Each difference with where it stands in the source of its document.
+/// Each difference with its position in the source of its document.
 fn places(html: &mut Html, comparison: &Comparison, a: &Text, b: &Text) {
     let changes = comparison.segments.iter();
     let changes: Vec<&Segment> =

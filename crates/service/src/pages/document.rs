@@ -68,7 +68,7 @@ fn facts(html: &mut Html, card: &Card) {
     });
 }
 
-/// What became of it, with links to those it has to do with.
+/// Writes the state of a document, with links to its cluster or witness.
 pub(super) fn fate(html: &mut Html, card: &Card) {
     match &card.state {
         Fate::Kept { others: 0 } => html.text("kept; no other document is like it"),

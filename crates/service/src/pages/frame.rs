@@ -1,4 +1,4 @@
-//! What all pages have: head, navigation, and a way to say that something did not work.
+//! The frame of all pages: head, navigation, and the page of a refusal.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -7,7 +7,7 @@ use lookalike::report::parts::{Html, counted, thousands};
 use crate::answer::Refusal;
 use crate::house::House;
 
-/// Which page of the navigation is shown.
+/// The current page in the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Here {
     Overview,
@@ -22,7 +22,7 @@ pub(super) fn page(house: &House, title: &str, here: Here, inside: impl FnOnce(&
     page_with(house, StatusCode::OK, title, Some(here), inside)
 }
 
-/// A page with a status; without navigation for those who are not inside.
+/// A page with a status; without navigation for visitors who are not logged in.
 pub(super) fn page_with(
     house: &House,
     status: StatusCode,
@@ -81,7 +81,7 @@ fn navigation(html: &mut Html, house: &House, here: Here) {
     });
 }
 
-/// The page of a refusal; those who are not inside see the door.
+/// The page of a refusal; visitors who are not logged in see the login form.
 pub(crate) fn refusal(house: &House, refusal: &Refusal, wanted: &str) -> Response {
     let mut response = match refusal.status {
         StatusCode::UNAUTHORIZED => super::login::door(house, StatusCode::UNAUTHORIZED, None, wanted),

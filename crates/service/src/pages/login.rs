@@ -1,4 +1,4 @@
-//! The door: a token once, then a cookie.
+//! The login: a token once, then a cookie.
 
 use std::sync::Arc;
 

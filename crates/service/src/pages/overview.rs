@@ -1,4 +1,4 @@
-//! What is served, in figures and pictures.
+//! The overview of the data served, in figures and pictures.
 
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ fn tiles(html: &mut Html, figures: &[Figure]) {
     });
 }
 
-/// What the picture of similarities shows: all of them, or some where there are very many.
+/// Returns the caption of the picture of similarities: all near-duplicates, or a part where there are very many.
 fn shown(bins: &[Bin], removed: u64) -> String {
     let with = "with the kept document that stands for it, by their similarity.";
     match bins.iter().map(|bin| bin.pairs).sum::<u64>() {

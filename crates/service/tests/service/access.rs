@@ -1,4 +1,4 @@
-//! Who comes in, and who does not.
+//! Access: requests that are admitted, and requests that are refused.
 
 use lookalike_service::{RouteFacts, ServiceError, Settings, listen, routes};
 

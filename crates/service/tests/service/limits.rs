@@ -1,4 +1,4 @@
-//! What is too much, too long or too slow is refused, and nothing a client does makes the service fail.
+//! Limits: requests that are too large, too long or too slow are refused, and nothing a client does makes the service fail.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -68,8 +68,8 @@ fn slow_senders_take_no_place_from_others() {
     server.post("/v1/query", &json!({"text": "x"})).has(200);
 }
 
-/// Lets somebody take the last place, and asks for it until that is refused. Whoever asked may have been first: then it is tried
-/// again.
+/// Lets another client take the last slot, and asks for it until that is refused. The asking client may have been first: then it is
+/// tried again.
 fn until_refused(server: &Server, begin: &[u8], ask: impl Fn() -> Answer) -> (TcpStream, Answer) {
     for _ in 0..100 {
         let mut holder = server.connect();

@@ -29,7 +29,7 @@ pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<(), ServiceError>>>,
-    /// What was logged.
+    /// The lines logged.
     pub(crate) log: Arc<Mutex<Vec<String>>>,
 }
 
@@ -90,7 +90,7 @@ impl Server {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Ends it, and says how that went.
+    /// Ends it, and returns its result.
     pub(crate) fn end(mut self) -> Result<(), ServiceError> {
         self.ask_to_end();
         self.thread.take().expect("it runs").join().expect("it does not panic")

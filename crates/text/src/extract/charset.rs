@@ -4,12 +4,12 @@ use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use memchr::{memchr, memchr3, memmem};
 
-/// How far into a page its declaration is looked for, as browsers do.
+/// The number of bytes at the front of a page in which its declaration is looked for, as browsers do.
 const PRESCAN: usize = 1024;
 /// The detector reads 12 MB/s: a prefix must do.
 const DETECTED: usize = 64 * 1024;
 
-/// What made an encoding the chosen one.
+/// The evidence by which an encoding was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Evidence {
     /// A byte order mark.
@@ -29,14 +29,14 @@ pub enum Evidence {
 pub struct Charset {
     /// Its name in the Encoding standard, such as `windows-1252`.
     pub name: &'static str,
-    /// Why it was chosen.
+    /// The evidence by which it was chosen.
     pub evidence: Evidence,
     /// True when malformed sequences became U+FFFD.
     pub replaced: bool,
 }
 
 impl Charset {
-    /// What text that was Unicode all along is read in.
+    /// The charset of text that was Unicode from the start.
     pub const UNICODE: Charset = Charset { name: "UTF-8", evidence: Evidence::Validity, replaced: false };
 }
 

@@ -20,10 +20,10 @@ const MAYBE_TEXT: f32 = 0.15;
 const KNOWN_LANGUAGE: f32 = 0.08;
 /// A block with a greater share of linked bytes is a list of links.
 const MAX_LINKED: f32 = 0.2;
-/// How far below a heading, in weighted length, its text must begin.
+/// The greatest distance from a heading to the kept text below it, in weighted length.
 const HEADING_REACH: f32 = 200.0;
 
-/// What happened to a text.
+/// The outcome of the search for main content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// Only the main blocks are left.

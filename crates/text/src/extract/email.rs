@@ -86,7 +86,7 @@ pub fn looks_like_email(bytes: &[u8]) -> bool {
     seen.iter().filter(|seen| **seen).count() >= 2
 }
 
-/// Where the message begins behind the `From ` line with which a mailbox separates messages.
+/// Returns the offset of the message behind the `From ` line with which a mailbox separates messages; 0 without one.
 fn envelope_end(bytes: &[u8]) -> usize {
     if !bytes.starts_with(b"From ") && !bytes.starts_with(b">From ") {
         return 0;
@@ -118,7 +118,7 @@ fn is_hostile(letter: &[u8]) -> bool {
     visits > MAX_VISITS || (parts > MAX_ENCLOSED && enclosing() > MAX_ENCLOSED)
 }
 
-/// How often `word`, which is in lower case, occurs in any case.
+/// Counts the occurrences of `word`, given in lower case, whatever their case.
 fn count(bytes: &[u8], word: &[u8]) -> usize {
     // Header names and media types are rare enough for their first letter to lead to them.
     let at = |start: usize| {

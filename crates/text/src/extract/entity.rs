@@ -2,7 +2,7 @@
 
 use htmlize::{BARE_ENTITY_MAX_LENGTH, ENTITIES, ENTITY_MAX_LENGTH, ENTITY_MIN_LENGTH};
 
-/// What a character reference stands for.
+/// The text that a character reference stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Decoded {
     bytes: [u8; 8],

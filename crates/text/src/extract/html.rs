@@ -56,7 +56,7 @@ struct Scanner<'w, 'a> {
     dialect: Dialect,
     tags: TagEnds,
     comments: CommentEnds,
-    /// How many templates, and preformatted elements, are open.
+    /// The number of open templates, and that of open preformatted elements.
     templates: usize,
     preformatted: usize,
     drawing: bool,

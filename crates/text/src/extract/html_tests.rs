@@ -14,7 +14,7 @@ fn text(source: &str) -> String {
     read(source).text
 }
 
-/// What holds for every page: blocks cover the text but for separators, and every character leads back.
+/// Checks that blocks cover the text but for separators, and that every character leads back to the source.
 pub(in super::super) fn check(source: &str, out: &Extracted) {
     let pieces: Vec<&str> =
         out.blocks.iter().map(|block| &out.text[block.start as usize..block.end as usize]).collect();

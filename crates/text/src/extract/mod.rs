@@ -58,7 +58,7 @@ pub struct Block {
     pub start: u32,
     /// One past its last byte.
     pub end: u32,
-    /// How many of its bytes stand inside links.
+    /// The number of its bytes that are inside links.
     pub linked: u32,
     /// True for headings (`h1` to `h6`) and the page's title.
     pub heading: bool,
@@ -73,7 +73,7 @@ impl Extracted {
     }
 }
 
-/// Which part of a document is its text.
+/// The part of a document that is taken as its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ContentMode {
     /// The whole page.
@@ -92,7 +92,7 @@ pub enum ContentMode {
 pub struct Text<'a> {
     /// The text.
     pub text: &'a str,
-    /// What the spans lead back to: the decoded document, or the bytes of a message.
+    /// The source that the spans lead back to: the decoded document, or the bytes of a message.
     pub source: &'a [u8],
     /// Leads from `text` back to `source`.
     pub spans: &'a SpanMap,
@@ -100,7 +100,7 @@ pub struct Text<'a> {
     pub blocks: &'a [Block],
     /// The encoding of the document; of a message, whose parts may differ, that of its envelope.
     pub charset: Charset,
-    /// What became of the search for main content, where there was one.
+    /// The outcome of the search for main content, if there was one.
     pub main: Option<Outcome>,
 }
 

@@ -4,7 +4,7 @@ use memchr::{memchr, memmem};
 
 use super::writer::is_blank;
 
-/// What an element does to the text around and inside of it.
+/// The effect of an element on the text around and inside of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tag {
     /// Nothing: `foo<b>bar</b>` is one word.
@@ -97,7 +97,7 @@ keys! {
     TITLE = b"title", TR = b"tr", UL = b"ul", XMP = b"xmp",
 }
 
-/// Where a tag's name ends: at white space, `/`, `>` or the end of the source.
+/// Returns the end of a tag's name: at white space, `/`, `>` or the end of the source.
 pub(super) fn name_end(bytes: &[u8], start: usize) -> usize {
     let ends = |byte: &u8| is_blank(*byte) || matches!(byte, b'/' | b'>');
     bytes[start..].iter().position(ends).map_or(bytes.len(), |length| start + length)
@@ -139,7 +139,7 @@ impl TagEnds {
         }
     }
 
-    /// Where the value ends that may follow an attribute's name.
+    /// Returns the end of the value that may follow an attribute's name.
     fn value_end(&mut self, bytes: &[u8], name_end: usize) -> usize {
         let Some(equals) = skip(bytes, name_end, is_blank) else { return bytes.len() };
         if bytes[equals] != b'=' {
@@ -240,7 +240,7 @@ pub(super) fn past_angle(bytes: &[u8], at: usize) -> usize {
     bytes.get(at..).and_then(|rest| memchr(b'>', rest)).map_or(bytes.len(), |length| at + length + 1)
 }
 
-/// Where the end tag `</name` stands, from `at` on.
+/// Returns the offset of the first end tag `</name` from `at` on.
 pub(super) fn end_tag(bytes: &[u8], mut at: usize, name: &[u8]) -> Option<usize> {
     while let Some(length) = memchr(b'<', bytes.get(at..)?) {
         at += length;
@@ -259,7 +259,7 @@ pub(super) fn is_named(bytes: &[u8], at: usize, name: &[u8]) -> bool {
         && bytes.get(end).is_some_and(|byte| is_blank(*byte) || matches!(byte, b'/' | b'>'))
 }
 
-/// Where a script's end tag stands. Inside of `<!-- … -->` a nested `<script>` hides one end tag.
+/// Returns the offset of a script's end tag from `at` on. Inside of `<!-- … -->` a nested `<script>` hides one end tag.
 pub(super) fn script_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     #[derive(PartialEq)]
     enum Hidden {

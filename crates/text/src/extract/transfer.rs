@@ -70,7 +70,8 @@ fn quoted_printable(raw: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What follows an `=`: two hexadecimal digits, or the end of a line, which then is none.
+/// Reads the escape behind an `=`, and returns its byte and its length: two hexadecimal digits, or the end of a line,
+/// which stands for no byte.
 fn escape(rest: &[u8]) -> Option<(Option<u8>, usize)> {
     let digit = |at: usize| rest.get(at).and_then(|byte| char::from(*byte).to_digit(16));
     if let (Some(high), Some(low)) = (digit(0), digit(1)) {

@@ -33,7 +33,7 @@ pub fn wikitext(source: &str, out: &mut Extracted) {
     writer.finish();
 }
 
-/// What is read next as a line begins.
+/// The reading of ordinary text: line feeds are white space, and character references are decoded.
 const INLINE: Reading = Reading { lines: false, entities: true };
 
 struct Scanner<'w, 'a> {
@@ -45,11 +45,11 @@ struct Scanner<'w, 'a> {
     angles: Ahead<'static>,
     brackets: Ahead<'static>,
     line_feeds: Ahead<'static>,
-    /// Where links end whose labels are being written, and how many bytes their closers have.
+    /// The offsets of the closers of links whose labels are being written, each with its length in bytes.
     closers: Vec<(usize, usize)>,
-    /// Where the closing `=` signs of the heading being written begin and end.
+    /// The start and end of the closing `=` signs of the heading being written.
     heading_end: Option<(usize, usize)>,
-    /// How many tables are open, and whether the line is one of table cells, with the cells' mark.
+    /// The number of open tables; then, if the line holds table cells, the mark of the cells.
     tables: usize,
     cells: Option<u8>,
     line_start: bool,
@@ -87,7 +87,7 @@ impl<'w, 'a> Scanner<'w, 'a> {
         }
     }
 
-    /// Where the run of bytes ends that are no markup, or where an open link or heading ends.
+    /// Returns the end of the bytes from `at` on that are no markup; it is no later than the end of an open heading.
     fn plain_end(&self, at: usize) -> usize {
         let special = |byte: &u8| SPECIAL[*byte as usize];
         let stop = self.bytes[at..].iter().position(special).map_or(self.bytes.len(), |length| at + length);
@@ -366,13 +366,13 @@ impl<'w, 'a> Scanner<'w, 'a> {
         at + length
     }
 
-    /// Where the line ends. Asked for in order, and for any one line at a cost of its length in all.
+    /// Returns the end of the line. Called with ascending offsets; all calls for one line together cost its length.
     fn line_end(&mut self, at: usize) -> usize {
         self.line_feeds.from(self.bytes, at).unwrap_or(self.bytes.len())
     }
 }
 
-/// How far into a table cell its attributes are looked for.
+/// The number of bytes at the front of a table cell in which its attributes are looked for.
 const MAX_CELL_ATTRIBUTES: usize = 400;
 
 /// Links that are no text: files, categories, and the same page in other languages.

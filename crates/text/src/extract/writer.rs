@@ -3,7 +3,7 @@
 use super::entity::entity;
 use super::{Block, Extracted};
 
-/// What stands between the last visible character and the next one.
+/// The gap between the last visible character and the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Gap {
     /// Nothing: the two belong to one word.
@@ -16,7 +16,7 @@ pub(super) enum Gap {
     Block,
 }
 
-/// How a stretch of source is read.
+/// The rules by which a stretch of source is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Reading {
     /// Line feeds are line breaks (preformatted text) and not mere white space.
@@ -25,7 +25,7 @@ pub(super) struct Reading {
     pub(super) entities: bool,
 }
 
-/// Where the source that a [`Writer`] reads stands in the source that the spans lead back to.
+/// The position of the source that a [`Writer`] reads in the source that the spans lead back to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
     /// The same bytes, from this offset on.
@@ -48,7 +48,7 @@ pub(super) struct Writer<'a> {
     source_end: usize,
     /// With a decoded origin, one entry in the map serves all pieces.
     mapped: bool,
-    /// What is written now stands inside a link.
+    /// True if the text written now is inside a link.
     pub(super) link: bool,
     /// Blocks that begin now are headings.
     pub(super) heading: bool,

@@ -38,13 +38,14 @@ static SECRET: [u8; 192] = *b"\
 /// Stripes between two times that the lanes are scrambled.
 const STRIPES: usize = 16;
 
-/// Where the secret is read by the last stripe, when lanes are scrambled, and when they are put together.
+/// The offsets in the secret that are read for the last stripe, to scramble lanes, and to merge them into the low and
+/// the high half.
 const AT_LAST: usize = 192 - 64 - 7;
 const AT_SCRAMBLE: usize = 192 - 64;
 const AT_LOW: usize = 11;
 const AT_HIGH: usize = 192 - 64 - 11;
 
-/// What is hashed, 64 bytes at a time.
+/// Input that is hashed 64 bytes at a time.
 trait Stripes: Copy {
     /// Number of bytes.
     fn bytes(self) -> usize;

@@ -80,7 +80,7 @@ impl<'t> Text<'t> {
     }
 }
 
-/// What XXH3 mixes into words of up to three bytes, and of four to eight: from its published secret, seed 0.
+/// The constants that XXH3 mixes into words of up to three and of four to eight bytes: from its published secret, seed 0.
 const UP_TO_3: u64 = 0x396c_feb8 ^ 0xbe4b_a423;
 const UP_TO_8: u64 = 0x1cad_21f7_2c81_017c ^ 0xdb97_9083_e96d_d4de;
 const PRIME_2: u64 = 0xc2b2_ae3d_27d4_eb4f;
@@ -95,7 +95,7 @@ mod x86 {
     use super::super::x86::{all, multiply as multiply_8};
     use super::*;
 
-    /// Which bytes of a word are hashed, by its length, of which 8 stands in place of 0; none where the highest bit is set.
+    /// The positions of a word's bytes that are hashed, by its length modulo 8; no byte where the highest bit is set.
     static BYTES: [u64; 8] = {
         let mut bytes = [0; 8];
         let mut length = 1;
@@ -110,7 +110,8 @@ mod x86 {
         bytes
     };
 
-    /// What is mixed into them; of short words also the length.
+    /// The constants that are mixed into them, by the same index; those of words of up to three bytes include the
+    /// length.
     static KEYS: [u64; 8] = {
         let mut keys = [UP_TO_8; 8];
         let mut length = 1;

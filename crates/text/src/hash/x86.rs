@@ -1,4 +1,4 @@
-//! What the code for AVX-512 has in common.
+//! Operations that the code for AVX-512 shares.
 
 use std::arch::x86_64::__m512i;
 

@@ -22,10 +22,10 @@ pub(super) struct Reply {
 pub(super) struct Client<'c> {
     address: &'c str,
     token: Option<&'c str>,
-    /// How long to try again when the service is away.
+    /// The time for which a request is tried again when the service is away.
     patience: Duration,
     connection: Option<BufReader<TcpStream>>,
-    /// How often the connection was lost.
+    /// The number of times that the connection was lost.
     pub(super) reconnected: u64,
 }
 

@@ -23,9 +23,9 @@ use crate::progress::thousands;
 
 /// Documents of the generated corpus that is sent.
 const DOCUMENTS: u64 = 1_000_000;
-/// One request in so many sends a document again.
+/// One request in this number sends a document again.
 const AGAIN: u64 = 10;
-/// So many mistakes are told one by one.
+/// The most mistakes that are reported one by one.
 const TOLD: u64 = 10;
 
 pub(crate) fn run(command: &BenchCommand, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
@@ -36,7 +36,7 @@ pub(crate) fn run(command: &BenchCommand, watch: &Arc<Watch>) -> Result<Outcome,
     }
 }
 
-/// What all clients share.
+/// The state that all clients share.
 struct Load<'l> {
     args: &'l BenchServeArgs,
     token: Option<String>,
@@ -47,7 +47,7 @@ struct Load<'l> {
     acknowledged: Option<Mutex<BufWriter<File>>>,
 }
 
-/// What one client saw.
+/// The measurements of one client.
 #[derive(Debug, Default)]
 struct Seen {
     /// Microseconds that each request took.
@@ -59,14 +59,14 @@ struct Seen {
     mistakes: u64,
 }
 
-/// What the service says of a document.
+/// The answer of the service for one document.
 #[derive(Debug, Deserialize)]
 struct Added {
     id: String,
     new: bool,
 }
 
-/// What is printed.
+/// The figures that are printed.
 #[derive(Debug, Default, Serialize)]
 struct Told {
     clients: usize,

@@ -17,7 +17,7 @@ use crate::console::tell;
 use crate::exit::Failure;
 use crate::progress::thousands;
 
-/// Reads the own documents; of more than were asked for, so many at random.
+/// Reads the own documents; of more than were asked for, a random sample of that number.
 pub(super) fn own(args: &AskingArgs, watch: &Watch) -> Result<Own, Failure> {
     let corpus = Corpus::open(&args.own, args.reading.options())?;
     let most = args.own_documents.max(1);
@@ -64,7 +64,7 @@ fn thin(drawn: &mut Vec<(u64, String)>, most: usize) {
     drawn.sort_unstable_by_key(|(lot, _)| *lot);
 }
 
-/// How an engine is asked, whatever for.
+/// The terms of the queries to an engine: budgets, delay, record and seed.
 pub(super) struct Terms<'a> {
     pub(super) calls: u64,
     pub(super) fetches: u64,
@@ -130,7 +130,7 @@ fn told_apart(name: &str, beside: Option<&[Caller]>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What went wrong, or that it was stopped.
+/// Returns a conversion of errors to [`Failure`]; once the program is to end, the failure is that it was stopped.
 pub(super) fn failed<E: Into<FieldError>>(watch: &Arc<Watch>) -> impl Fn(E) -> Failure {
     let watch = watch.clone();
     move |error| match watch.check() {
@@ -139,7 +139,7 @@ pub(super) fn failed<E: Into<FieldError>>(watch: &Arc<Watch>) -> impl Fn(E) -> F
     }
 }
 
-/// What was asked for beyond the estimate itself: where it cannot be had, that is told, and the estimate stands.
+/// Takes the result of a request beyond the estimate itself; an error is reported and gives none, and the estimate stands.
 pub(super) fn unless_failed<T>(
     found: Result<T, EngineError>,
     what: &str,
@@ -155,7 +155,7 @@ pub(super) fn unless_failed<T>(
     }
 }
 
-/// How often it is told how far asking is.
+/// The time between two reports of progress while engines are queried.
 const TOLD_EVERY: Duration = Duration::from_secs(10);
 
 /// Ends asking once the program is to end, and tells from time to time how far it is.

@@ -24,7 +24,7 @@ use crate::progress::thousands;
 /// Pages fetched for one check at most.
 const FETCHED: u64 = 5;
 
-/// What holds by words, and what by addresses alone.
+/// The assumptions of a search by words; those of a search by addresses alone are in `BY_ADDRESS`.
 const BY_WORDS: &[&str] = &[
     "Pages that could not be looked for in the engine are there as often as others.",
     "A page that the engine has under another address, with words that differ by more than a tenth, counts as missing.",
@@ -34,7 +34,7 @@ const BY_ADDRESS: &[&str] = &[
     "A page that the engine has under another address counts as missing; with --pages it is looked for by its words, too.",
 ];
 
-/// What was found. Stable: other programs read it.
+/// The result of the check. Stable: other programs read it.
 #[derive(Serialize)]
 pub(super) struct Checked {
     engine: Engine,
@@ -95,7 +95,7 @@ pub(super) fn run(
     Ok(Checked { engine: Engine::of(&caller, limit), share, pages: due.len(), looked, assumed, title })
 }
 
-/// What is known of the pages that the walk met.
+/// Collects the addresses and texts of the pages that the walk met; without `--pages`, their names alone.
 fn shelf(args: &CensusWalkArgs, list: &EdgeList, due: &[Due], watch: &Watch) -> Result<Shelf, Failure> {
     let mut shelf = Shelf::new(due);
     if args.pages.is_empty() {

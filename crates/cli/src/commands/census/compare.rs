@@ -37,17 +37,18 @@ const UNSEEN: [&str; 3] = [
     "what one engine has of another, where both keep it under other words",
 ];
 
-/// What `--json` prints. Stable: other programs read it.
+/// The object that `--json` prints. Stable: other programs read it.
 #[derive(Serialize)]
 pub(super) struct Report {
     pub(super) engines: Vec<One>,
-    /// What share of the engine of the row the engine of the column has.
+    /// The share of the pages of the row's engine that the column's engine has.
     pub(super) shares: Vec<Vec<Option<Told>>>,
     /// Pages by the engines that have them, and no other.
     pub(super) parts: Vec<Part>,
     /// All pages of all engines.
     pub(super) union: Option<Told>,
-    /// Whose size is known, so that the union and its parts are in pages; else they are in units of the first engine.
+    /// True if the size of the first engine is known, so that the union and its parts are in pages; else they are in units of the first
+    /// engine.
     pub(super) in_pages: bool,
     squares: Option<f64>,
     pub(super) assumed: [&'static str; 3],
@@ -77,7 +78,7 @@ pub(super) struct One {
     relative_by_size: Option<Told>,
     pub(super) pages: Option<Told>,
     share_of_union: Option<f64>,
-    /// What other estimators say of its size beside the first, where they were asked for.
+    /// Its size relative to the first by other estimators, where they were asked for.
     pub(super) others: Vec<Other>,
 }
 
@@ -233,7 +234,7 @@ impl Report {
         Ok(())
     }
 
-    /// Where numbers of pages come from.
+    /// Describes the source of the numbers of pages.
     pub(super) fn how_counted(&self) -> &'static str {
         if self.in_pages { "pages, from the known size" } else { "pages, each engine by itself" }
     }

@@ -29,7 +29,7 @@ struct Line {
     addresses: Option<u64>,
 }
 
-/// What `--json` prints. Stable.
+/// The object that `--json` prints. Stable.
 #[derive(Serialize)]
 struct Report {
     draws: u64,

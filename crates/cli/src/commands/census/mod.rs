@@ -74,7 +74,7 @@ impl Told {
     }
 }
 
-/// What an estimate follows from, beside what engines answer. Stable.
+/// The inputs of an estimate, beside the answers of engines. Stable.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Recipe {
     seed: u64,
@@ -97,7 +97,7 @@ impl Recipe {
     }
 }
 
-/// What an engine was asked, and what was amiss with it.
+/// The counts of the queries to an engine, and the problems with its answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Engine {
     name: String,
@@ -106,7 +106,7 @@ struct Engine {
     limit: usize,
     #[serde(flatten)]
     counts: Counts,
-    /// What cannot be true together, a sentence each.
+    /// Contradictions and unanswered queries, a sentence for each kind.
     amiss: Vec<String>,
     /// Contradictions that were seen; an estimate over an engine with any is to be doubted.
     contradictions: u64,
@@ -146,7 +146,7 @@ impl Engine {
         self.sentences().iter().try_for_each(|sentence| writeln!(out, "  {sentence}"))
     }
 
-    /// What was amiss with its answers, a sentence each.
+    /// Returns the problems with its answers, a sentence each.
     fn sentences(&self) -> Vec<String> {
         let mut sentences = self.amiss.clone();
         if self.contradictions > 0 {
@@ -164,10 +164,10 @@ fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Share of words that do not find their page from which on that is told.
+/// Share of words that do not find their page above which that is reported.
 const TELLING: f64 = 0.01;
 
-/// What was amiss with results, a sentence each.
+/// Describes the problems with results, a sentence each.
 fn sentences(seen: &Amiss) -> Vec<String> {
     let mut sentences = Vec::new();
     if seen.without_word > 0 {

@@ -1,4 +1,4 @@
-//! What other estimators say, each with a budget of its own.
+//! Estimates by other published estimators, each with a budget of its own.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::args::AskingArgs;
 use crate::exit::Failure;
 use crate::progress::thousands;
 
-/// What one of them says. Stable: other programs read it.
+/// The estimate of one of them. Stable: other programs read it.
 #[derive(Serialize)]
 pub(super) struct Other {
     pub(super) name: &'static str,
@@ -23,12 +23,12 @@ pub(super) struct Other {
     pub(super) estimate: Option<Told>,
     calls: u64,
     fetches: u64,
-    /// How it is known to be wrong.
+    /// Its known bias.
     pub(super) bias: &'static str,
 }
 
 impl Other {
-    /// What engines were asked is what their callers counted: questions that come again are free.
+    /// Takes the numbers of calls and fetches from the counts of the callers, so that repeated queries are free.
     fn of(baseline: Baseline, callers: &[Caller]) -> Self {
         let Baseline { name, estimate, bias, .. } = baseline;
         let sum = |count: fn(&Counts) -> u64| callers.iter().map(|caller| count(&caller.counts())).sum();
@@ -71,7 +71,7 @@ pub(super) fn sizes(
     Ok(all)
 }
 
-/// How large an engine is beside the first of several.
+/// Estimates the size of an engine relative to the first of several, by each of the other estimators.
 pub(super) fn ratios(
     [engine, first]: [&str; 2],
     asking: &AskingArgs,

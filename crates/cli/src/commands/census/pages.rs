@@ -59,7 +59,7 @@ fn told_values(told: Option<&Told>) -> [Value; 2] {
     }
 }
 
-/// What everybody said, as `told` makes it, and how wrong they are known to be.
+/// Builds the table of other estimators: their estimates, as `told` rounds them, and their known biases.
 fn table_of(others: &[Other], told: fn(&Told) -> Told) -> Grid {
     let mut grid = Grid::new("What others say", ["Estimator", "Says", "95 %", "Known to be"]);
     for other in others {
@@ -69,7 +69,7 @@ fn table_of(others: &[Other], told: fn(&Told) -> Told) -> Grid {
     grid
 }
 
-/// What was asked, and what everything rests on.
+/// Adds the counts of queries, the problems, the assumptions, what is not seen, and the recipe to a study.
 fn end(study: &mut Study, engines: &[(&Engine, &Amiss)], notes: [&[&str]; 2], recipe: &Recipe) {
     for (engine, seen) in engines {
         let (calls, fetches) = (thousands(engine.counts.calls), thousands(engine.counts.fetches));

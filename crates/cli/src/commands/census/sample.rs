@@ -24,7 +24,7 @@ use crate::progress::thousands;
 #[derive(Serialize)]
 struct Line<'a> {
     url: &'a str,
-    /// How many pages of the engine it stands for.
+    /// The number of pages of the engine that it stands for.
     weight: f64,
     /// Different words on it.
     words: usize,
@@ -41,7 +41,7 @@ const UNSEEN: [&str; 2] = [
     "pages that the engine has and never shows",
 ];
 
-/// What `--json` prints.
+/// The object that `--json` prints.
 #[derive(Serialize)]
 struct Summary {
     engine: Engine,

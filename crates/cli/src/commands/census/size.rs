@@ -32,7 +32,7 @@ const UNSEEN: [&str; 3] = [
     "near-duplicates that their eight rarest words do not find",
 ];
 
-/// What `--json` prints. Stable: other programs read it.
+/// The object that `--json` prints. Stable: other programs read it.
 #[derive(Serialize)]
 pub(super) struct Report {
     pub(super) engine: Engine,
@@ -46,7 +46,7 @@ pub(super) struct Report {
     usable: usize,
     effective: f64,
     pub(super) seen: Amiss,
-    /// What other estimators say, where they were asked for.
+    /// The estimates of other estimators, where they were asked for.
     pub(super) others: Vec<Other>,
     pub(super) assumed: [&'static str; 3],
     pub(super) unseen: [&'static str; 3],

@@ -28,16 +28,16 @@ use crate::progress::thousands;
 /// The probability of a jump in Henzinger's walk, as published.
 const JUMP: f64 = 1.0 / 7.0;
 
-/// What `--json` prints. Stable: other programs read it.
+/// The object that `--json` prints. Stable: other programs read it.
 #[derive(Serialize)]
 struct Walked {
     pages: usize,
     links: u64,
-    /// Where the pages stand, and where the seeds.
+    /// The numbers of pages and of seeds in each part of the bow tie.
     bow_tie: Option<BTreeMap<&'static str, Parts>>,
-    /// How fast a single walker forgets.
+    /// The speed at which a single walker forgets where it began.
     mixing: Option<Mixing>,
-    /// What share of the pages an engine has.
+    /// The share of the pages that an engine has.
     check: Option<Checked>,
     #[serde(flatten)]
     report: Report,

@@ -56,7 +56,7 @@ impl LineExtras {
     }
 }
 
-/// How the name of a field begins a path.
+/// The part of a path that the name of a field matches.
 enum Match<'n> {
     /// It is all of the path.
     Whole,

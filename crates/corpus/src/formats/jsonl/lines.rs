@@ -1,4 +1,4 @@
-//! Lines that are taken out of a shard together and read by whoever has the time.
+//! Lines that are taken out of a shard together and can be read by any thread.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub const MOST_TOGETHER: usize = 4096;
 #[derive(Debug, Default)]
 pub struct Lines {
     buffer: Vec<u8>,
-    /// Where the lines stand in the buffer.
+    /// Bounds of the lines in the buffer.
     begin: usize,
     end: usize,
     /// Each line, with its end, from `begin` on.
@@ -230,7 +230,7 @@ mod tests {
     use crate::reader::Records;
     use crate::{Compression, Item};
 
-    /// What a reader gives when lines are taken out of it wherever they can be, and how many were.
+    /// Returns the items of a reader from which lines are taken wherever they can be, and the number of lines taken.
     fn read_by_lines(jsonl: &mut Jsonl, wanted: usize, all: bool) -> (Vec<String>, usize) {
         let mut reader = LineReader::new(&jsonl.ledger.options.clone());
         let (mut found, mut lines, mut taken) = (Vec::new(), Lines::default(), 0);
@@ -255,7 +255,7 @@ mod tests {
         found
     }
 
-    /// All that is known of an item.
+    /// Formats all that is known of an item.
     fn told(item: Item<'_>) -> String {
         format!("{item:?}")
     }

@@ -45,7 +45,7 @@ pub(super) fn read(line: &str, options: &ReadOptions, values: &mut Values) -> Op
     }
 }
 
-/// Nothing but white space stands behind `at`.
+/// Returns `Some` if nothing but white space stands from `at` on.
 fn ends(bytes: &[u8], at: usize) -> Option<()> {
     (blank(bytes, at) == bytes.len()).then_some(())
 }
@@ -265,7 +265,7 @@ pub(super) fn unescape(bytes: &[u8], mut at: usize, out: &mut Vec<u8>) -> Option
     }
 }
 
-/// What an escape stands for and where it ends, from behind its backslash on.
+/// Decodes an escape from behind its backslash on: returns its end and the character that it stands for.
 fn escape(bytes: &[u8], at: usize) -> Option<(usize, char)> {
     let character = match bytes.get(at)? {
         &same @ (b'"' | b'\\' | b'/') => char::from(same),
@@ -300,7 +300,7 @@ fn hex(bytes: &[u8], at: usize) -> Option<u32> {
     digits.iter().try_fold(0, |code, &digit| Some(code << 4 | char::from(digit).to_digit(16)?))
 }
 
-/// So many bytes are looked at together.
+/// Number of bytes that are examined together.
 const BLOCK: usize = 16;
 
 /// The first byte from `at` on that has a meaning inside a string, or the end.
@@ -363,7 +363,7 @@ mod tests {
         ReadOptions { fields, ..options() }
     }
 
-    /// All that is known of a line, after `read`.
+    /// Returns all that is known of a line, after `read`.
     fn known(values: &Values, line: &str) -> Vec<Option<String>> {
         let slots = [&values.id, &values.text, &values.html, &values.url];
         let own = slots.iter().map(|slot| slot.get(line));
@@ -377,13 +377,13 @@ mod tests {
         Some(known(values, line))
     }
 
-    /// What the parser makes of a line, if it makes anything of it.
+    /// Returns the values that the parser finds in a line; `None` when it rejects the line.
     fn parsed(line: &str, options: &ReadOptions, values: &mut Values) -> Option<Vec<Option<String>>> {
         values.parse(line, options).ok()?;
         Some(known(values, line))
     }
 
-    /// Where the scanner reads a line, it reads what the parser does.
+    /// Checks that the scanner, where it reads a line, finds the same values as the parser.
     fn agree(line: &str) -> Result<(), TestCaseError> {
         for options in [options(), nested()] {
             let (mut ours, mut theirs) = (Values::new(&options), Values::new(&options));
@@ -394,7 +394,7 @@ mod tests {
         Ok(())
     }
 
-    /// Texts with what is dear to a scanner: every length around that of a block, escapes and control characters.
+    /// Generates texts with the cases that matter to a scanner: every length around that of a block, escapes and control characters.
     fn text() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             "[ -~]{0,40}",

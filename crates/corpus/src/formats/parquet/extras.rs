@@ -16,16 +16,16 @@ pub(super) struct Leaf {
     shape: Shape,
 }
 
-/// What the numbers of a column mean.
+/// The meaning of the numbers in a column.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
-    /// What they are.
+    /// Plain numbers.
     Plain,
     /// Days since 1970.
     Date,
-    /// Parts of seconds since 1970, of which a second has this power of ten.
+    /// Fractions of seconds since 1970, 10 to the power of `digits` to a second.
     Moment { digits: usize, utc: bool },
-    /// Whole numbers with the point so many digits from the right.
+    /// Whole numbers whose decimal point stands `scale` digits from the right.
     Decimal { scale: usize },
 }
 

@@ -24,14 +24,14 @@ pub(super) enum Holds {
         definitions: u32,
         /// Bytes of the levels that say where rows begin.
         repetitions: u32,
-        /// Whether the values are compressed.
+        /// True if the values are compressed.
         compressed: bool,
     },
     /// Values that others are numbers of.
     Dictionary {
         /// Number of values.
         count: u32,
-        /// Whether they are sorted.
+        /// True if the values are sorted.
         sorted: bool,
     },
     /// Anything else, which is passed over.

@@ -19,7 +19,7 @@ use parquet::file::reader::RowGroupReader;
 use super::header::{Holds, PageHeader};
 use super::unpack::{LOOKED_AT, reach, unpacked};
 
-/// A part of a page holds about so many bytes, and at most so many values.
+/// Bytes in a part of a page, about, and most values in it.
 const PART_BYTES: usize = 1 << 20;
 const PART_VALUES: usize = 4096;
 
@@ -37,7 +37,7 @@ pub(crate) struct FileLimits {
     pub(crate) file: Arc<File>,
     /// Bytes that the dictionaries and pages of all columns that are read together may take, packed and unpacked.
     pub(crate) most: u64,
-    /// Values of pages that are taken apart are cut off behind so many bytes: who reads them takes no longer ones.
+    /// Bytes behind which values of pages that are taken apart are cut off: no reader takes longer ones.
     pub(crate) longest: usize,
 }
 

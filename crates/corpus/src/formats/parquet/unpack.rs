@@ -9,7 +9,7 @@ use crate::input::window::Window;
 /// The furthest that a copy may reach back. Writers of Snappy work on 64 KiB at a time, and LZ4 cannot reach further.
 const WINDOW: usize = 1 << 20;
 
-/// About so many bytes are unpacked at once.
+/// Bytes that are unpacked at once, about.
 const STEP: usize = 64 << 10;
 
 /// Bytes that tell how far back a page reaches.
@@ -81,7 +81,7 @@ enum Piece {
 struct Blocks<R> {
     input: R,
     kind: Kind,
-    /// Bytes put out last, as far as copies may reach back, and those that nobody has read yet.
+    /// Bytes put out last, as far as copies may reach back, and those that are not yet read.
     out: Vec<u8>,
     /// The beginning of the latter in `out`.
     at: usize,

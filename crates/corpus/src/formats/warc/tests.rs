@@ -49,7 +49,7 @@ fn response(id: &str, body: &[u8]) -> Vec<u8> {
     wrong(id, body, 0)
 }
 
-/// What ClueWeb09 looks like.
+/// Builds a record as ClueWeb09 has them, with `error` added to its true length.
 fn clueweb09(id: &str, body: &[u8], error: i64) -> Vec<u8> {
     let block =
         [b"HTTP/1.1 200 OK\nContent-Type: text/html\nDate: Tue, 13 Jan 2009\n\n", body, b"\n"].concat();
@@ -529,13 +529,13 @@ fn error() -> impl Strategy<Value = i64> {
     prop_oneof![6 => Just(0i64), 2 => 1i64..60, 2 => -60i64..0, 1 => Just(500_000i64)]
 }
 
-/// What may happen to a file.
+/// A change that damages a file.
 #[derive(Debug, Clone)]
 enum Mishap {
     Flip(prop::sample::Index, u8),
     Cut(prop::sample::Index, usize),
     Insert(prop::sample::Index, Vec<u8>),
-    /// A copy of so many bytes from the first place is inserted at the second.
+    /// A copy of this number of bytes from the first position is inserted at the second.
     Splice(prop::sample::Index, usize, prop::sample::Index),
     Truncate(prop::sample::Index),
 }

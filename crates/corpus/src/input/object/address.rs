@@ -14,7 +14,7 @@ const MATCH: MatchOptions = MatchOptions {
     require_literal_leading_dot: false,
 };
 
-/// Whose store it is.
+/// The provider of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scheme {
     S3,

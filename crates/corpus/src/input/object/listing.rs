@@ -59,7 +59,7 @@ async fn single(bucket: &dyn Bucket, address: &Address<'_>) -> io::Result<Option
     }
 }
 
-/// What the store says about an object without sending it.
+/// Fetches the metadata of an object without its content.
 pub(super) async fn describe(
     store: &(impl ObjectStore + ?Sized),
     path: &object_store::path::Path,
@@ -68,7 +68,7 @@ pub(super) async fn describe(
     Ok(store.get_opts(path, options).await?.meta)
 }
 
-/// All objects with content whose keys begin with `prefix` and please `wanted`.
+/// Lists all objects with content whose keys begin with `prefix` and for which `wanted` is true.
 async fn all(
     bucket: &dyn Bucket,
     prefix: &str,

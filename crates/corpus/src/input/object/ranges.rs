@@ -67,12 +67,12 @@ struct Object {
     bucket: Arc<dyn Bucket>,
     path: Path,
     address: String,
-    /// What the store calls this content: all ranges must come from the same.
+    /// The store's tag of this content: all ranges must come from the same.
     tag: Option<String>,
 }
 
 impl Object {
-    /// Sends part after part until the end, the first failure, or the day when nobody listens.
+    /// Sends part after part until the end, the first failure, or the loss of the receiver.
     fn send(mut self, sender: &SyncSender<Part>) {
         let runtime = match runtime() {
             Ok(runtime) => runtime,

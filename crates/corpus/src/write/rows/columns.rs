@@ -17,13 +17,13 @@ use crate::CorpusError;
 use crate::write::parquet::{Texts, failure, properties};
 use crate::write::pending::Pending;
 
-/// A row group is written when its rows take so much memory.
+/// Bytes of memory that rows take when their row group is written.
 const GROUP_BYTES: usize = 8 << 20;
 
-/// What a text costs beside its bytes while it is on its way: where it ends, and a handle for the encoder.
+/// Bytes that a text takes beside its own until it is written: its end, and a handle for the encoder.
 const TEXT_BYTES: usize = 48;
 
-/// Under this name the recipe stands in the metadata.
+/// The key of the recipe in the metadata.
 const RECIPE: &str = "lookalike.recipe";
 
 /// A table on its way into a file.
@@ -137,7 +137,7 @@ enum Stored {
     Truths(Vec<bool>),
 }
 
-/// For each place where a value may be, whether it is there, and whether it goes on with the row before.
+/// For each position where a value may be, whether it is there, and whether it goes on with the row before.
 #[derive(Default)]
 struct Levels {
     definitions: Vec<i16>,
@@ -147,7 +147,7 @@ struct Levels {
 }
 
 impl Levels {
-    /// Notes a row with `count` values; how much memory that takes.
+    /// Notes a row with `count` values; returns the bytes of memory that it takes.
     fn push(&mut self, count: usize) -> usize {
         if !self.optional {
             return 0;
@@ -174,7 +174,7 @@ impl Values {
         Values { values, levels: Levels { optional, nested, ..Levels::default() } }
     }
 
-    /// Adds the cell of one row; how much memory it takes, about.
+    /// Adds the cell of one row; returns the bytes of memory that it takes, about.
     fn push(&mut self, cell: Cell<'_>) -> usize {
         match (&mut self.values, cell) {
             (Stored::Numbers(numbers), Cell::U64(number)) => {
@@ -203,7 +203,7 @@ impl Values {
         }
     }
 
-    /// Adds one value of a list; how much memory it takes, about.
+    /// Adds one value of a list; returns the bytes of memory that it takes, about.
     fn push_value(&mut self, value: ListValue) -> usize {
         match (&mut self.values, value) {
             (Stored::Numbers(numbers), ListValue::U64(number)) => push_numbers(numbers, &[number]),

@@ -13,7 +13,7 @@ use crate::{CorpusError, Format, Item, Origin, ReadOptions, Reader, Shard};
 pub struct Rejects {
     /// Records that were rejected.
     pub records: u64,
-    /// Those of which nothing could be copied: damage has left no byte of them, or their format has no records that stand alone.
+    /// Records of which nothing could be copied: damage has left no byte of them, or their format has no records that stand alone.
     pub lost: u64,
 }
 
@@ -141,7 +141,7 @@ struct Stretches<'s> {
 }
 
 impl Stretches<'_> {
-    /// Begins a record that is rejected at `position`; returns how many records before it had no bytes.
+    /// Begins a record that is rejected at `position`; returns the number of records before it that had no bytes.
     fn reject(&mut self, position: u64) -> Result<u64, CorpusError> {
         let lost = self.end(position)?;
         self.open = Some(position);

@@ -87,7 +87,7 @@ impl<'s> Source<'s> {
         }
     }
 
-    /// Copies rows; returns how many were to be copied and could not be decoded, or `None` when the copy was stopped.
+    /// Copies rows; returns the number that was to be copied and could not be decoded, or `None` when the copy was stopped.
     fn copy(
         &self,
         (shard, options): (&Shard, &ReadOptions),

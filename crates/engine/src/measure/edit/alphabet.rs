@@ -28,7 +28,7 @@ pub(super) struct Texts<'t> {
     pub(super) rows: &'t [u32],
     /// The symbols of the other.
     pub(super) columns: &'t [u32],
-    /// How often each symbol is in the one and in the other.
+    /// The number of times that each symbol occurs in the one and in the other.
     pub(super) counts: &'t [[u32; 2]],
 }
 
@@ -121,7 +121,7 @@ impl Alphabet {
     }
 }
 
-/// Where a symbol stands in the table of near ones; behind it for all others.
+/// Returns the index of a symbol in the table of near ones; the index behind its end for all others.
 fn place(symbol: u64) -> usize {
     symbol.min(NEAR as u64) as usize
 }

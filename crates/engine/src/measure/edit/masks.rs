@@ -1,5 +1,5 @@
-//! Where each symbol stands in a text, as bits. Of a rare symbol the places are noted, and become bits when it is asked
-//! for: a text may be in a script of thousands of symbols.
+//! The positions of each symbol in a text, as bits. Those of a rare symbol are kept as numbers, and become bits when
+//! its mask is requested: a text may be in a script of thousands of symbols.
 
 use super::alphabet::Texts;
 

@@ -6,7 +6,7 @@
 //! nearly the same, and smaller ones until `least` is reached.
 //!
 //! - `alphabet`: symbols as small numbers
-//! - `masks`: where each symbol stands, as bits
+//! - `masks`: the positions of each symbol, as bits
 //! - `table`: the table, 64 cells at a time
 
 mod alphabet;
@@ -22,7 +22,7 @@ use table::Table;
 /// Symbols of both texts that the first attempt may leave out.
 const FIRST: usize = 128;
 
-/// So many times more each further attempt may leave out.
+/// The factor by which each further attempt may leave out more.
 const WIDER: usize = 4;
 
 /// Bytes of memory that a thread keeps for its next comparison.
@@ -33,7 +33,7 @@ thread_local! {
     static ROOM: RefCell<Room> = RefCell::default();
 }
 
-/// What a comparison works with.
+/// The buffers of a comparison.
 #[derive(Default)]
 struct Room {
     alphabet: Alphabet,
@@ -136,7 +136,8 @@ mod tests {
         row[b.len()]
     }
 
-    /// What another library finds; nothing for symbols that no character has, whose sums overflow there.
+    /// Returns the result of another library; nothing for symbols above `u32::MAX`, which are no characters and whose sums
+    /// overflow there.
     fn by_others(a: &[u64], b: &[u64]) -> Option<usize> {
         let characters = a.iter().chain(b).all(|&symbol| symbol <= u64::from(u32::MAX));
         characters.then(|| lcs_seq::similarity(a.iter().copied(), b.iter().copied()))

@@ -20,7 +20,7 @@ const ROWS: usize = 64;
 #[derive(Default)]
 pub(super) struct Table {
     row: Vec<u64>,
-    /// How often each symbol is in the rows and columns that are left.
+    /// The number of times that each symbol occurs in the rows and in the columns that are left.
     left: Vec<[u32; 2]>,
 }
 

@@ -23,7 +23,7 @@ const SHARE: f64 = 0.4;
 /// Pages that each way draws, and draws that it may take for them.
 const PAGES: usize = 500;
 const DRAWS: usize = 100_000;
-/// Queries of a pool that sizes are told from.
+/// Queries of a pool that sizes are estimated from.
 const QUERIES: usize = 500;
 /// Results of a query that are looked at.
 const LOOKED_AT: usize = 4;
@@ -322,27 +322,27 @@ impl Scene<'_> {
         pool_sums::by_uniform_sample(reached?, found as u64, own.len() as u64)
     }
 
-    /// The word would be in the pool without one of the measurer's pages that have it, and is usable.
+    /// Returns true if the word would be in the pool without one of the measurer's pages that have it, and is usable.
     fn is_left(&self, word: Word, pool: &mut Pool<'_>) -> bool {
         self.world.frequency(word) > 2
             && pool.place(word).is_some_and(|query| pool.results(query).is_ok_and(|pages| !pages.is_empty()))
     }
 
-    /// How many pages the usable queries reach: the truth.
+    /// Returns the number of pages that the usable queries reach: the truth.
     fn reached(&self, pool: &mut Pool<'_>) -> f64 {
         self.pages.iter().filter(|&&page| pool.usable(page).is_ok_and(|queries| !queries.is_empty())).count()
             as f64
     }
 }
 
-/// What a pool reaches.
+/// The pages that a pool reaches: their number and its estimates.
 struct Reached {
     pool: usize,
     asked: u64,
     truth: f64,
     estimate: Option<Estimate>,
     whole: Option<Estimate>,
-    /// For each query what its results weigh, and those that the other pool reaches.
+    /// For each query, the weight of its results, and of those that the other pool reaches.
     weights: Vec<(f64, f64)>,
 }
 

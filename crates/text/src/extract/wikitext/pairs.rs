@@ -1,8 +1,8 @@
-//! Which brace or bracket closes which.
+//! Pairs of opening and closing braces or brackets.
 
 use super::regions::Regions;
 
-/// What a pair encloses.
+/// The markup that a pair encloses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `{{…}}` or `{{{…}}}`.

@@ -101,7 +101,7 @@ impl<'a> Regions<'a> {
         })
     }
 
-    /// Where the next end tag of a rule stands; found once, it serves every opener before it.
+    /// Returns the offset of the next end tag of a rule; one search serves every opener before that tag.
     fn end_tag(&mut self, index: usize, start: usize) -> Option<usize> {
         let known = self.ends[index].filter(|end| end.is_none_or(|end| end >= start));
         let end = known.unwrap_or_else(|| end_tag(self.bytes, start, RULES[index].0));
